@@ -1,0 +1,67 @@
+# Two commands: `make smoke` runs the whole pipeline on the embedded collection, `make test` runs lint and tests.
+# Both set up .venv first, once: it follows pyproject.toml and constraints.txt.
+
+ifndef PYTHON
+PYTHON := $(shell command -v python3.11 || command -v python3)
+endif
+VENV := .venv
+READY := $(VENV)/.ready
+BIN := $(CURDIR)/$(VENV)/bin
+CORES ?= all
+export PATH := $(BIN):$(PATH)
+
+.PHONY: help setup smoke test lint unit paper clean
+.DEFAULT_GOAL := help
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z.-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
+
+setup: $(READY)  ## make .venv with the pinned packages
+
+$(READY): pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
+	  echo "The pinned packages need Python 3.11; $(PYTHON) is $$("$(PYTHON)" -V 2>&1). Install python3.11 and python3.11-venv, or say make PYTHON=/path/to/python3.11 ..."; \
+	  exit 1; }
+	@rm -f $@
+	"$(PYTHON)" -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check -r constraints.txt
+	$(BIN)/pip check --disable-pip-version-check
+	@touch $@
+
+# One run at a time; a lock that a killed run left behind is removed, and what it left unfinished is made again.
+define run
+@mkdir -p .snakemake
+@exec 9> .snakemake/make.lock; flock --nonblock 9 || { echo "another make is running the workflow in this folder; wait for it"; exit 1; }; \
+if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then snakemake --unlock --cores 1 >/dev/null 2>&1; fi; \
+snakemake $(1)
+endef
+
+smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
+	$(call run,smoke --cores $(CORES))
+	@echo; cat results/smoke/table.md
+	@echo "rows:    results/smoke/rows/"; echo "figures: $$(ls results/smoke/figures/*.png)"; echo "logs:    results/smoke/logs/"
+
+paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
+	$(call run,--cores $(CORES) --resources gpu=1)
+
+lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
+	ruff check .
+	ruff format --check .
+	snakefmt --check Snakefile workflow
+	snakemake --lint
+
+test: lint  ## lint and all tests
+	python -m pytest
+
+unit: $(READY)  ## the fast tests only
+	python -m pytest tests/unit tests/parity
+
+environment.yml: constraints.txt  ## the same versions for conda
+	@{ printf '# Generated from constraints.txt by `make environment.yml`; do not edit.\n'; \
+	   printf 'name: epic-reproduced\nchannels: [conda-forge, nodefaults]\ndependencies:\n'; \
+	   printf '  - python=3.11\n  - openjdk=21\n  - pip\n  - pip:\n'; \
+	   sed 's/^/      - /' constraints.txt; } > $@
+
+clean:  ## remove all results and Snakemake's records (keeps .venv)
+	rm -rf .snakemake
+	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +

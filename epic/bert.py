@@ -1,0 +1,146 @@
+"""A BERT body over packed rows: word-pieces of all texts one below the other, without padding.
+
+The weights are Hugging Face's, under Hugging Face's names, and the output equals transformers' BertModel (a test holds
+them together). It is written out here for two reasons: every layer but attention skips padding, and a job that encodes
+a query need not spend seconds importing transformers.
+"""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, nn
+from torch.nn.functional import gelu, scaled_dot_product_attention
+
+from epic.files import InputError
+
+
+class Packed(NamedTuple):
+    """Word-piece ids of W windows, one below the other, and where they would stand in a padded batch."""
+
+    ids: Tensor  # (N,)
+    positions: Tensor  # (N,) place within the window
+    mask: Tensor  # (W, T) True where a padded batch holds a word-piece
+
+    @classmethod
+    def of(cls, windows: list[list[int]], device) -> "Packed":
+        lengths = torch.tensor([len(window) for window in windows], device=device)
+        places = torch.arange(int(lengths.max()), device=device)  # (T,)
+        mask = places[None, :] < lengths[:, None]  # (W, T)
+        ids = torch.tensor([piece for window in windows for piece in window], device=device)  # (N,)
+        return cls(ids, places.expand_as(mask)[mask], mask)
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """(N, e) rows as a padded batch (W, T, e)."""
+        padded = rows.new_zeros(*self.mask.shape, rows.shape[-1])  # (W, T, e)
+        return padded.masked_scatter(self.mask[..., None], rows)  # (W, T, e)
+
+
+class Attention(nn.Module):
+    """Self-attention within each window; the only place where rows are padded."""
+
+    def __init__(self, config: dict):
+        super().__init__()
+        size = config["hidden_size"]
+        self.heads, self.dropout = config["num_attention_heads"], config["attention_probs_dropout_prob"]
+        self.self = nn.ModuleDict({name: nn.Linear(size, size) for name in ("query", "key", "value")})
+        self.output = residual(config, size)
+
+    def forward(self, x: Tensor, packed: Packed) -> Tensor:
+        windows, length = packed.mask.shape
+        q, k, v = (
+            packed.pad(layer(x)).view(windows, length, self.heads, -1).transpose(1, 2)  # (W, heads, T, e/heads)
+            for layer in self.self.values()
+        )
+        visible = None if bool(packed.mask.all()) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
+        dropout = self.dropout if self.training else 0.0
+        context = scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout)  # (W, heads, T, e/heads)
+        rows = context.transpose(1, 2).flatten(2)[packed.mask]  # (N, e)
+        return self.output.LayerNorm(self.output.dropout(self.output.dense(rows)) + x)  # (N, e)
+
+
+class Layer(nn.Module):
+    """Attention and feed-forward, each with a residual connection and a LayerNorm after it."""
+
+    def __init__(self, config: dict):
+        super().__init__()
+        self.attention = Attention(config)
+        self.intermediate = Named(dense=nn.Linear(config["hidden_size"], config["intermediate_size"]))
+        self.output = residual(config, config["intermediate_size"])
+
+    def forward(self, x: Tensor, packed: Packed) -> Tensor:
+        x = self.attention(x, packed)  # (N, e)
+        inner = gelu(self.intermediate.dense(x))  # (N, 4e)
+        return self.output.LayerNorm(self.output.dropout(self.output.dense(inner)) + x)  # (N, e)
+
+
+class Bert(nn.Module):
+    """Embeddings and layers; forward gives the last layer's rows."""
+
+    def __init__(self, config: dict):
+        super().__init__()
+        if config.get("model_type") != "bert" or config.get("hidden_act") != "gelu":
+            found = f"{config.get('model_type')} with {config.get('hidden_act')}"
+            raise InputError(f"the encoder is {found}; supported are encoders of the type bert with gelu")
+        self.config, size = config, config["hidden_size"]
+        self.embeddings = Named(
+            word_embeddings=nn.Embedding(config["vocab_size"], size),
+            position_embeddings=nn.Embedding(config["max_position_embeddings"], size),
+            token_type_embeddings=nn.Embedding(config["type_vocab_size"], size),
+            LayerNorm=nn.LayerNorm(size, eps=config["layer_norm_eps"]),
+            dropout=nn.Dropout(config["hidden_dropout_prob"]),
+        )
+        self.encoder = Named(layer=nn.ModuleList(Layer(config) for _ in range(config["num_hidden_layers"])))
+
+    def forward(self, packed: Packed) -> Tensor:
+        e = self.embeddings
+        x = e.word_embeddings(packed.ids) + e.position_embeddings(packed.positions) + e.token_type_embeddings.weight[0]
+        x = e.dropout(e.LayerNorm(x))  # (N, e)
+        for layer in self.encoder.layer:
+            x = layer(x, packed)  # (N, e)
+        return x
+
+
+class Named(nn.Module):
+    """A group of modules under the names that Hugging Face gives them."""
+
+    def __init__(self, **modules: nn.Module):
+        super().__init__()
+        for name, module in modules.items():
+            self.add_module(name, module)
+
+
+def residual(config: dict, inputs: int) -> Named:
+    """What follows attention and feed-forward: a projection, dropout, and the LayerNorm of the sum."""
+    size = config["hidden_size"]
+    norm = nn.LayerNorm(size, eps=config["layer_norm_eps"])
+    return Named(dense=nn.Linear(inputs, size), dropout=nn.Dropout(config["hidden_dropout_prob"]), LayerNorm=norm)
+
+
+def read_config(folder) -> dict:
+    """The encoder's config.json."""
+    return json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
+
+
+def load_pretrained(folder) -> tuple[Bert, Tensor]:
+    """The body of a Hugging Face encoder, and its masked-language-model matrix or, without one, its word embeddings."""
+    weights = {}
+    for name, tensor in load_file(Path(folder) / "model.safetensors").items():
+        name = (
+            name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+        )
+        weights[name] = tensor
+    body = Bert(read_config(folder))
+    absent = [name for name in body.state_dict() if name not in weights]
+    if absent:
+        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+    body.load_state_dict({name: weights[name] for name in body.state_dict()})
+    return body, weights.get("cls.predictions.decoder.weight", weights["embeddings.word_embeddings.weight"])
+
+
+def _current(name: str) -> str:
+    """The name of a weight without the head's prefix, and as LayerNorm's are called since BERT's first release."""
+    name = name.removeprefix("bert.")
+    return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")

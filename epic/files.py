@@ -1,0 +1,83 @@
+"""Outputs that are whole or absent, and the digests that identify inputs."""
+
+import glob
+import hashlib
+import json
+import os
+import platform
+import shutil
+from contextlib import contextmanager
+from pathlib import Path
+
+
+class InputError(ValueError):
+    """An input a person can mend; the message names the file, the line and the remedy."""
+
+
+@contextmanager
+def whole(path):
+    """Yield a temporary name beside `path`; move it into place only when the block ends well.
+
+    The name carries host and process, so that a job orphaned by a crash and its successor never write to one file;
+    what dead processes left behind is removed.
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = f".{path.name}.{platform.node()}-"
+    for leftover in path.parent.glob(f"{glob.escape(mine)}*.part"):
+        if not Path("/proc", leftover.name.removeprefix(mine).removesuffix(".part")).exists():
+            _remove(leftover)
+    draft = path.with_name(f"{mine}{os.getpid()}.part")
+    _remove(draft)
+    try:
+        yield draft
+        if draft.is_dir():
+            _remove(path)  # os.replace refuses a folder that is not empty
+        os.replace(draft, path)
+    finally:
+        _remove(draft)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def write_text(path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all."""
+    with whole(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def write_json(path, value) -> None:
+    """Write `value` as readable JSON; keys keep their order, NaN is refused."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def read_json(path):
+    """The value in a JSON file, or an InputError that names the file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not valid JSON ({error}); delete it and run again") from error
+
+
+def sha256_of(path, chunk: int = 1 << 20) -> str:
+    """The sha256 of a file, read in pieces."""
+    digest = hashlib.sha256()
+    with open(path, "rb") as stream:
+        while block := stream.read(chunk):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def numbered_lines(path):
+    """Yield (line number, line without its newline) of a UTF-8 text file; bad bytes are refused with their place."""
+    with open(path, "rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            try:
+                yield number, line.decode("utf-8").rstrip("\r\n")
+            except UnicodeDecodeError as error:
+                raise InputError(f"{path} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error

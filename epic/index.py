@@ -1,0 +1,36 @@
+"""Lucene indexes, built by Anserini and counted afterwards."""
+
+import logging
+import re
+from pathlib import Path
+
+from epic.files import read_json, whole
+from epic.java import anserini
+
+log = logging.getLogger(__name__)
+
+
+def index(collection, threads: int, memory_mb: int, out) -> None:
+    """Index a folder of JSON lines; as many documents must come in as have text."""
+    expected = read_json(Path(collection) / "count.json")["with_text"]
+    with whole(out) as draft:
+        said = anserini(
+            "index.IndexCollection",
+            *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
+            *("-input", collection, "-index", draft, "-threads", threads, "-optimize"),
+            memory_mb=memory_mb,
+        )
+        log.info("%s", said)
+        found = document_count(draft, memory_mb)
+        if found != expected:
+            raise RuntimeError(
+                f"{collection}: {expected} documents were sent to Anserini, {found} are in the index; "
+                "Anserini skips a file at its first malformed line without an error: see the log"
+            )
+
+
+def document_count(index, memory_mb: int = 512) -> int:
+    """How many documents an index holds, as Lucene counts them."""
+    said = anserini("index.IndexReaderUtils", "-index", index, "-stats", memory_mb=memory_mb)
+    found = re.search(r"^documents:\s+(\d+)", said, re.MULTILINE)
+    return int(found[1]) if found else 0

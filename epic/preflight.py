@@ -1,0 +1,123 @@
+"""Can this machine run what was asked for? Answered in seconds, before any job."""
+
+import shutil
+import socket
+import subprocess
+import threading
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from epic.files import InputError
+from epic.java import java_home
+
+IR_DATASETS_HOSTS = ("msmarco.z22.web.core.windows.net",)
+HUGGING_FACE = "huggingface.co"
+SECONDS = 5.0
+
+
+class Check(NamedTuple):
+    """One line of the preflight table; `remedy` is empty where the need is met."""
+
+    need: str
+    found: str
+    remedy: str
+
+
+def checks(settings: dict, rules: set[str], folder) -> list[Check]:
+    """What the jobs of an experiment need from this machine; rules: names of the rules that would run."""
+    found = []
+    if settings["compute"]["device"] == "cuda" and rules & {"train", "encode", "tune", "rerank", "latency"}:
+        found.append(gpu())
+    hosts = sorted(set(_hosts(settings, rules)))
+    found += [network(host) for host in hosts]
+    if rules & {"data", "expand", "index", "encode", "prune"}:
+        found.append(disk(settings["compute"]["disk_gb"], folder))
+    if rules & {"index", "retrieve", "latency"}:
+        found.append(java())
+    return found
+
+
+def _hosts(settings: dict, rules: set[str]):
+    """Hosts that the jobs would fetch from."""
+    datasets = [settings["data"]["documents"]] if "data" in rules else []
+    datasets += [query_set["dataset"] for query_set in settings["query_sets"]] if "queries" in rules else []
+    datasets += [settings["triples"]["dataset"]] if "triples" in rules and "dataset" in settings["triples"] else []
+    if any(not dataset.startswith("path:") for dataset in datasets):
+        yield from IR_DATASETS_HOSTS
+    if "encoder" in rules:
+        sources = [model["encoder"]["source"] for model in settings["models"]]
+        if any(not source.startswith(("path:", "pypi:")) for source in sources):
+            yield HUGGING_FACE
+    if "fetch" in rules:
+        yield from (urlsplit(download["urls"][0]).hostname for download in settings["downloads"])
+
+
+def gpu() -> Check:
+    """An NVIDIA GPU, asked of its driver: importing torch would take seconds."""
+    try:
+        said = subprocess.run(
+            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=True,
+        ).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        said = ""
+    if said:
+        return Check("GPU (CUDA)", said.splitlines()[0], "")
+    return Check("GPU (CUDA)", "none", "run on a machine with an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
+
+
+def network(host: str) -> Check:
+    """A host to download from; name look-up and connection share a few seconds."""
+    answer = []
+
+    def connect():
+        try:
+            socket.create_connection((host, 443), SECONDS).close()
+            answer.append("reachable")
+        except OSError as error:
+            answer.append(f"not reachable ({type(error).__name__})")
+
+    # A daemon thread: a name server that never answers must not keep Snakemake from ending.
+    thread = threading.Thread(target=connect, daemon=True)
+    thread.start()
+    thread.join(SECONDS)
+    found = answer[0] if answer else f"no answer in {SECONDS:g} s"
+    return Check(f"network: {host}", found, "" if found == "reachable" else "connect, or place the files by hand")
+
+
+def disk(gigabytes: float, folder) -> Check:
+    """Free space where results are written."""
+    folder = Path(folder).resolve()
+    while not folder.exists():
+        folder = folder.parent
+    free = shutil.disk_usage(folder).free / 1e9
+    remedy = "" if free >= gigabytes else "free some, or run with --directory on a larger disk"
+    return Check(f"disk: {gigabytes:g} GB free", f"{free:.0f} GB", remedy)
+
+
+def java() -> Check:
+    """Java 21 or newer."""
+    try:
+        return Check("Java 21 or newer", str(java_home()), "")
+    except InputError as error:
+        what, _, remedy = str(error).partition("; ")
+        return Check("Java 21 or newer", what, remedy)
+
+
+def table(found: list[Check]) -> str:
+    """Need, found and remedy, in columns."""
+    rows = [("need", "found", "remedy"), *((check.need, check.found, check.remedy or "ok") for check in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(2)]
+    return "\n".join(f"  {need:<{widths[0]}}  {what:<{widths[1]}}  {remedy}" for need, what, remedy in rows)
+
+
+def refusal(experiment: str, found: list[Check]) -> str | None:
+    """Why the experiment cannot start here, or None where every need is met."""
+    if not any(check.remedy for check in found):
+        return None
+    hint = "" if experiment == "smoke" else "\n`make smoke` runs the same pipeline offline, without a GPU, in minutes."
+    return f"{experiment} cannot run on this machine:\n{table(found)}{hint}"

@@ -1,0 +1,60 @@
+"""Ranked lists in TREC's format. The order of the file is the ranking; scores are never sorted again."""
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+from epic.files import InputError, numbered_lines, write_text
+
+
+class ScoredDoc(NamedTuple):
+    """A retrieved document."""
+
+    doc_id: str
+    score: float
+
+
+Run = dict[str, list[ScoredDoc]]  # query id -> documents in rank order
+
+
+def ranked(scores) -> list[ScoredDoc]:
+    """Order (doc_id, score) pairs: score descending, then document id as a string, ascending."""
+    return sorted((ScoredDoc(doc_id, score) for doc_id, score in scores), key=lambda hit: (-hit.score, hit.doc_id))
+
+
+def read_run(path, hits: int | None = None) -> Run:
+    """Read a run, at most `hits` documents a query; a line that breaks the ranking is refused."""
+    run: Run = {}
+    seen: set[str] = set()
+    for number, line in numbered_lines(path):
+        query_id, doc_id, rank, score = _fields(path, number, line)
+        if query_id not in run:
+            run[query_id], seen = [], set()
+        if rank != len(seen) + 1:
+            raise InputError(f"{path} line {number}: rank {rank} of query {query_id} follows rank {len(seen)}; write it anew")
+        if doc_id in seen:
+            raise InputError(f"{path} line {number}: document {doc_id} stands twice in query {query_id}")
+        seen.add(doc_id)
+        if hits is None or rank <= hits:
+            run[query_id].append(ScoredDoc(doc_id, score))
+    return run
+
+
+def _fields(path, number: int, line: str):
+    try:
+        query_id, _, doc_id, rank, score, _ = line.split()
+        score = float(score)
+        if math.isnan(score):
+            raise ValueError("the score is NaN")
+        return query_id, doc_id, int(rank), score
+    except ValueError as error:
+        raise InputError(f"{path} line {number}: not a line of a TREC run ({error}): {line[:60]!r}") from error
+
+
+def write_run(path, run: Run, tag: str) -> None:
+    """Write a run in the order it is in."""
+    lines = []
+    for query_id, hits in run.items():
+        for rank, hit in enumerate(hits, start=1):
+            lines.append(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score:.9g} {tag}\n")
+    write_text(Path(path), "".join(lines))

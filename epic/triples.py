@@ -1,0 +1,86 @@
+"""Training triples (query, relevant passage, presumed non-relevant passage) in the order in which they are used."""
+
+import itertools
+import logging
+import random
+from typing import NamedTuple
+
+from epic.data import load, read_qrels, read_queries
+from epic.files import InputError, numbered_lines, write_text
+from epic.runs import Run, read_run
+
+log = logging.getLogger(__name__)
+
+
+class Triple(NamedTuple):
+    """A training example by ids."""
+
+    query_id: str
+    relevant_id: str
+    other_id: str
+
+
+def write_triples(source: dict, count: int, files: dict, out, queries_out) -> None:
+    """Write `count` triples from the source that the experiment names."""
+    if source["source"] == "docpairs":
+        from_docpairs(source["dataset"], count, out, queries_out)
+    else:
+        paths = files["queries"], files["qrels"], files["run"]
+        from_judgments(*paths, count, source["depth"], source["seed"], out, queries_out)
+
+
+def from_docpairs(dataset: str, count: int, out, queries_out) -> None:
+    """The first `count` triples that a dataset publishes, in file order."""
+    source = load(dataset)
+    triples = [Triple(*pair[:3]) for pair in itertools.islice(source.docpairs_iter(), count)]
+    used = {triple.query_id for triple in triples}
+    queries = {query.query_id: query.default_text() for query in source.queries_iter() if query.query_id in used}
+    _write(triples, queries, out, queries_out)
+
+
+def from_judgments(queries_path, qrels_path, run_path, count: int, depth: int, seed: int, out, queries_out) -> None:
+    """Triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
+    triples = sample(read_qrels(qrels_path), read_run(run_path, hits=depth), count, seed)
+    _write(triples, read_queries(queries_path), out, queries_out)
+
+
+def sample(qrels: dict, run: Run, count: int, seed: int) -> list[Triple]:
+    """Pass over the judged queries in a new random order each time; draw one relevant and one other passage."""
+    draw = random.Random(seed)
+    pools = {}
+    for query_id, judged in qrels.items():
+        relevant = sorted(doc_id for doc_id, relevance in judged.items() if relevance > 0)
+        others = [hit.doc_id for hit in run.get(query_id, []) if judged.get(hit.doc_id, 0) <= 0]
+        if relevant and others:
+            pools[query_id] = relevant, others
+        else:
+            log.warning("query %s has no %s passage to draw; left out", query_id, "other" if relevant else "relevant")
+    if not pools:
+        raise InputError("no query has both a relevant passage and a first-stage hit that is not relevant")
+    triples = []
+    while len(triples) < count:
+        order = list(pools)
+        draw.shuffle(order)
+        for query_id in order:
+            relevant, others = pools[query_id]
+            triples.append(Triple(query_id, draw.choice(relevant), draw.choice(others)))
+    return triples[:count]
+
+
+def _write(triples, queries: dict, out, queries_out) -> None:
+    write_text(out, "".join("\t".join(triple) + "\n" for triple in triples))
+    used = {triple.query_id for triple in triples}
+    lines = (f"{query_id}\t{' '.join(text.split())}\n" for query_id, text in queries.items() if query_id in used)
+    write_text(queries_out, "".join(lines))
+    log.info("%d triples of %d queries", len(triples), len(used))
+
+
+def read_triples(path) -> list[Triple]:
+    """Triples in file order."""
+    triples = []
+    for number, line in numbered_lines(path):
+        fields = line.split("\t")
+        if len(fields) != 3 or not all(fields):
+            raise InputError(f"{path} line {number}: expected query TAB relevant TAB other id, found {line[:60]!r}")
+        triples.append(Triple(*fields))
+    return triples

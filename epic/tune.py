@@ -1,0 +1,34 @@
+"""The re-ranking cut-off: how many first-stage hits are worth re-ranking, chosen on the validation queries."""
+
+import logging
+
+from epic.evaluate import mrr_at_10
+from epic.files import write_json
+from epic.rerank import merge
+from epic.runs import Run
+
+log = logging.getLogger(__name__)
+
+
+def curve(qrels, first: Run, scored: Run, max_cutoff: int) -> list[float]:
+    """MRR@10 of cut-offs 1, 2, ..., max_cutoff; hits below the cut-off keep their first-stage order."""
+    values = []
+    for cutoff in range(1, max_cutoff + 1):
+        order = {}
+        for query_id, hits in first.items():
+            merged = merge(scored[query_id][:cutoff], hits[cutoff:], tail="keep")
+            order[query_id] = [hit.doc_id for hit in merged]
+        values.append(mrr_at_10(qrels, order))
+    return values
+
+
+def best_cutoff(values: list[float]) -> int:
+    """The smallest cut-off with the best value."""
+    return values.index(max(values)) + 1
+
+
+def write_cutoff(values: list[float], out) -> None:
+    """The chosen cut-off with the whole curve, since a choice on few queries is a noisy one."""
+    cutoff = best_cutoff(values)
+    log.info("cut-off %d, validation MRR@10 %.4f", cutoff, values[cutoff - 1])
+    write_json(out, {"cutoff": cutoff, "validation": values[cutoff - 1], "curve": values})

@@ -1,0 +1,92 @@
+"""Lookups: from an output path to its experiment, model, row and runs. Nothing is computed here."""
+
+from pathlib import Path
+
+from epic.config import find, load_experiments, with_purpose
+from epic.data import folder_of, resolve
+from epic.digest import code_digest
+
+FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
+EXPERIMENTS = load_experiments(FOLDERS, Path(workflow.basedir, "workflow", "schemas", "experiment.schema.yaml"))
+
+
+wildcard_constraints:
+    experiment="[a-z][a-z0-9_-]*",
+    model="[a-z0-9-]+",
+    row="[a-z0-9-]+",
+    baseline="[a-z0-9-]+",
+    first_stage="[a-z0-9-]+",
+    query_set="[a-z0-9-]+",
+    keep=r"\d+",
+    file="[A-Za-z0-9][A-Za-z0-9._-]*",
+
+
+scattergather:
+    **{name: settings["encode"]["shards"] for name, settings in EXPERIMENTS.items()},
+
+
+def experiment_of(wildcards):
+    """The experiment that the output path names."""
+    if wildcards.experiment not in EXPERIMENTS:
+        raise WorkflowError(f"there is no experiment {wildcards.experiment}; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[wildcards.experiment]
+
+
+def setting(*keys):
+    """Value at `keys` in the experiment that the output path names."""
+
+    def lookup(wildcards):
+        value = experiment_of(wildcards)
+        for key in keys:
+            value = value[key]
+        return value
+
+    return lookup
+
+
+def item_of(wildcards, kind, name):
+    """The model, row, first stage or query set that the output path names."""
+    try:
+        return find(experiment_of(wildcards)[f"{kind}s"], name, f"{kind.replace('_', ' ')} in {wildcards.experiment}:")
+    except ValueError as error:
+        raise WorkflowError(str(error)) from error
+
+
+def item(kind, *keys):
+    """The item of a kind that the output path names, or its value at `keys`."""
+
+    def lookup(wildcards):
+        value = item_of(wildcards, kind, wildcards[kind])
+        for key in keys:
+            value = value[key]
+        return value
+
+    return lookup
+
+
+def code(stage):
+    """Digest of a stage's script and of the modules it imports; a change reruns the stage."""
+    return code_digest(Path(workflow.basedir, "workflow", "scripts", f"{stage}.py"))
+
+
+def gpu(wildcards):
+    """GPUs of a job that runs the model."""
+    return int(experiment_of(wildcards)["compute"]["device"] == "cuda")
+
+
+def at(pattern, wildcards, **more):
+    """A results path of the same experiment."""
+    return pattern.format(experiment=wildcards.experiment, **more)
+
+
+def preflight():
+    """Refuse, before any job, what this machine cannot run."""
+    from epic.preflight import checks, refusal
+
+    rules_of = {}
+    for job in workflow.dag.needrun_jobs():
+        if "experiment" in job.wildcards_dict:
+            rules_of.setdefault(job.wildcards_dict["experiment"], set()).add(job.rule.name)
+    refused = [refusal(name, checks(EXPERIMENTS[name], rules, "results")) for name, rules in sorted(rules_of.items())]
+    if any(refused):
+        raise WorkflowError("\n".join(filter(None, refused)))

@@ -1,0 +1,30 @@
+"""encode: passage vectors, one folder per shard, and the counts of all their values.
+
+in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
+out  results/{experiment}/encode/{model}/{i}-of-{n}/
+"""
+
+
+rule encode:
+    input:
+        manifest=rules.data.output.manifest,
+        checkpoint=rules.train.output.checkpoint,
+    output:
+        vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),
+    log:
+        "results/{experiment}/logs/encode/{model}/{scatteritem}.log",
+    benchmark:
+        "results/{experiment}/benchmarks/encode/{model}/{scatteritem}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: setting("compute", "threads")
+    resources:
+        gpu=gpu,
+        mem_mb=16_000,
+        runtime="4h",
+    params:
+        encode=setting("encode"),
+        compute=setting("compute"),
+        code=code("encode"),
+    script:
+        "../scripts/encode.py"

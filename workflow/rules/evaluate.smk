@@ -1,0 +1,21 @@
+"""evaluate: values of every judged query.
+
+in   the run of a row, results/{experiment}/data/{query_set}.qrels.txt
+out  results/{experiment}/evaluate/{row}/{query_set}.tsv
+"""
+
+
+rule evaluate:
+    input:
+        run=lambda wildcards: runs_of(wildcards, item_of(wildcards, "row", wildcards.row))[wildcards.query_set],
+        qrels=rules.queries.output.qrels,
+    output:
+        values="results/{experiment}/evaluate/{row}/{query_set}.tsv",
+    log:
+        "results/{experiment}/logs/evaluate/{row}/{query_set}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code("evaluate"),
+    script:
+        "../scripts/evaluate.py"

@@ -1,0 +1,23 @@
+"""fetch: published files, from the first mirror that serves the right bytes.
+
+out  results/{experiment}/fetch/{file}
+"""
+
+
+localrules:
+    fetch,
+
+
+rule fetch:
+    output:
+        file="results/{experiment}/fetch/{file}",
+    log:
+        "results/{experiment}/logs/fetch/{file}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        urls=lambda wildcards: download_of(wildcards)["urls"],
+        md5=lambda wildcards: download_of(wildcards)["md5"],
+        code=code("fetch"),
+    script:
+        "../scripts/fetch.py"

@@ -1,0 +1,31 @@
+"""latency: milliseconds per query of a row, measured alone on the machine.
+
+in   the index, and for a row that re-ranks its checkpoint, cut-off and store
+out  results/{experiment}/latency/{row}.json, .tsv
+"""
+
+
+rule latency:
+    input:
+        unpack(timed_inputs),
+    output:
+        summary="results/{experiment}/latency/{row}.json",
+        queries="results/{experiment}/latency/{row}.tsv",
+    log:
+        "results/{experiment}/logs/latency/{row}.log",
+    conda:
+        "../../environment.yml"
+    threads: 1024  # scaled to all cores: nothing runs beside a measurement
+    resources:
+        gpu=gpu,
+        mem_mb=16_000,
+        runtime="4h",
+    params:
+        row=item("row"),
+        first_stage=lambda wildcards: item_of(wildcards, "first_stage", item_of(wildcards, "row", wildcards.row)["first_stage"]),
+        latency=setting("latency"),
+        encode=setting("encode"),
+        compute=setting("compute"),
+        code=code("latency"),
+    script:
+        "../scripts/latency.py"

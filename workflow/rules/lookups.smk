@@ -1,0 +1,205 @@
+"""Which files a job needs: lookups from an output path to input paths. Used by the rule files; no rules here."""
+
+
+def files_of(dataset, *kinds):
+    """Files of a path: dataset, so that editing them reruns what depends on them; none for an ir_datasets id."""
+    folder = folder_of(dataset)
+    return [str(getattr(folder, kind)) for kind in kinds] if folder else []
+
+
+def download_of(wildcards):
+    """The download that the output path names."""
+    downloads = {download["file"]: download for download in experiment_of(wildcards)["downloads"]}
+    if wildcards.file not in downloads:
+        raise WorkflowError(
+            f"{wildcards.experiment} downloads no {wildcards.file}; it downloads {', '.join(downloads) or 'nothing'}"
+        )
+    return downloads[wildcards.file]
+
+
+def predictions_of(wildcards):
+    """The folder or zip of predicted queries of a first stage; nothing where it has none."""
+    predicted = item_of(wildcards, "first_stage", wildcards.first_stage)["predicted_queries"]
+    if predicted is None:
+        return []
+    kind, _, name = predicted["source"].partition(":")
+    return str(resolve(name)) if kind == "path" else at(rules.fetch.output.file, wildcards, file=name)
+
+
+def triples_inputs(wildcards):
+    """Nothing for published docpairs; queries, judgments and run where triples are sampled."""
+    source = experiment_of(wildcards)["triples"]
+    if source["source"] == "docpairs":
+        return {}
+    names = {"query_set": source["query_set"], "first_stage": source["first_stage"]}
+    return {
+        "queries": at(rules.queries.output.queries, wildcards, **names),
+        "qrels": at(rules.queries.output.qrels, wildcards, **names),
+        "run": at(rules.retrieve.output.run, wildcards, **names),
+    }
+
+
+def validation(pattern):
+    """A file of the validation queries, for the first stage that training validates on."""
+
+    def lookup(wildcards):
+        settings = experiment_of(wildcards)
+        query_set = with_purpose(settings, "validation")[0]
+        first_stage = wildcards.get("first_stage", settings["train"]["validation_first_stage"])
+        return at(pattern, wildcards, query_set=query_set, first_stage=first_stage, model=wildcards.get("model"))
+
+    return lookup
+
+
+def shards_of(wildcards):
+    """All encoded shards of a model, in document order."""
+    experiment_of(wildcards)  # refuses an unknown one
+    scattered = getattr(gather, wildcards.experiment)
+    return scattered(rules.encode.output.vectors, experiment=wildcards.experiment, model=wildcards.model)
+
+
+def model_row(wildcards):
+    """The row that the output path names, which must be one that re-ranks."""
+    row = item_of(wildcards, "row", wildcards.row)
+    if row["kind"] != "model":
+        raise WorkflowError(
+            f"row {row['id']} of {wildcards.experiment} is of the kind {row['kind']}: there is nothing to re-rank"
+        )
+    return row
+
+
+def of_row(pattern):
+    """A file of the row's model and first stage."""
+
+    def lookup(wildcards):
+        row = model_row(wildcards)
+        names = {"model": row["model"], "first_stage": row["first_stage"], "query_set": wildcards.get("query_set")}
+        return at(pattern, wildcards, **names)
+
+    return lookup
+
+
+def store_of(wildcards):
+    """The store of a pruned row; nothing where all terms are kept."""
+    row = model_row(wildcards)
+    return [] if row["keep"] == "full" else at(rules.prune.output.store, wildcards, model=row["model"], keep=row["keep"])
+
+
+def model_jobs(what):
+    """Threads or GPUs of a row: an unpruned one runs the model, a pruned one only looks vectors up."""
+    full = {"threads": setting("compute", "threads"), "gpu": gpu}[what]
+    return lambda wildcards: full(wildcards) if model_row(wildcards)["keep"] == "full" else int(what == "threads")
+
+
+def timed_inputs(wildcards):
+    """What a row needs at query time."""
+    row = item_of(wildcards, "row", wildcards.row)
+    queries = experiment_of(wildcards)["latency"]["query_set"]
+    names = {"first_stage": row["first_stage"], "query_set": queries, "model": row.get("model")}
+    found = {
+        "lucene": at(rules.index.output.lucene, wildcards, **names),
+        "queries": at(rules.queries.output.queries, wildcards, **names),
+    }
+    if row["kind"] == "model":
+        found["manifest"] = at(rules.data.output.manifest, wildcards)
+        found["checkpoint"] = at(rules.train.output.checkpoint, wildcards, **names)
+        found["cutoff"] = at(rules.tune.output.cutoff, wildcards, **names)
+        found["store"] = store_of(wildcards)
+    return found
+
+
+def scored_sets(wildcards):
+    """Query sets that a row is scored on; none for a row that is not run."""
+    row = item_of(wildcards, "row", wildcards.row)
+    return [] if row["kind"] == "published-only" else with_purpose(experiment_of(wildcards), "test")
+
+
+def row_inputs(wildcards):
+    """Evaluations and runs of a row, and its cut-off if it re-ranks; nothing for a row that is not run."""
+    row, sets = item_of(wildcards, "row", wildcards.row), scored_sets(wildcards)
+    if not sets:
+        return {}
+    found = {
+        "values": [at(rules.evaluate.output.values, wildcards, row=row["id"], query_set=name) for name in sets],
+        "runs": list(runs_of(wildcards, row).values()),
+    }
+    if row["kind"] == "model":
+        found["cutoff"] = of_row(rules.tune.output.cutoff)(wildcards)
+    return found
+
+
+def row_settings(wildcards):
+    """What a reader needs to know to repeat the row."""
+    settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
+    found = {key: row[key] for key in ("keep",) if key in row}
+    if "first_stage" in row:
+        found["first_stage"] = item_of(wildcards, "first_stage", row["first_stage"])
+    if "model" in row:
+        found |= {"model": item_of(wildcards, "model", row["model"]), "tail": settings["rerank"]["tail"]}
+    return found
+
+
+def tests_of(wildcards):
+    """Declared tests of a row against its own first stage, on every test query set."""
+    settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
+    own = [
+        other["id"]
+        for other in settings["rows"]
+        if other["kind"] == "first-stage" and other["first_stage"] == row.get("first_stage")
+    ]
+    return [
+        at(rules.significance.output.test, wildcards, row=row["id"], baseline=comparison["baseline"], query_set=query_set)
+        for comparison in settings["comparisons"]
+        for query_set in with_purpose(settings, "test")
+        if comparison["system"] == row["id"] and comparison["baseline"] in own
+    ]
+
+
+def comparisons_of(wildcards):
+    """Declared comparisons on every test query set, each with the path of its test."""
+    settings = experiment_of(wildcards)
+    return [
+        comparison
+        | {"query_set": name}
+        | {
+            "path": at(
+                rules.significance.output.test,
+                wildcards,
+                row=comparison["system"],
+                baseline=comparison["baseline"],
+                query_set=name,
+            )
+        }
+        for name in with_purpose(settings, "test")
+        for comparison in settings["comparisons"]
+    ]
+
+
+def timed_rows(wildcards):
+    """Latency files by row."""
+    return {row["id"]: at(rules.latency.output.summary, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
+
+
+def runs_of(wildcards, row):
+    """The runs a row is scored on, by test query set: re-ranked, or the first stage's own."""
+    stage, name = ("rerank", row["id"]) if row["kind"] == "model" else ("retrieve", row["first_stage"])
+    sets = with_purpose(experiment_of(wildcards), "test")
+    return {
+        query_set: at(
+            "results/{experiment}/{stage}/{name}/{query_set}.run", wildcards, stage=stage, name=name, query_set=query_set
+        )
+        for query_set in sets
+    }
+
+
+def run_rows(settings):
+    """Rows that are run here."""
+    return [row for row in settings["rows"] if row["kind"] != "published-only"]
+
+
+def deliverables(name):
+    """What an experiment is for."""
+    settings, results = EXPERIMENTS[name], f"results/{name}"
+    pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
+    figures = [f"{results}/figures/frequencies-{model['id']}.png" for model in settings["models"]]
+    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures

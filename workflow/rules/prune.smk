@@ -1,0 +1,26 @@
+"""prune: one store per number of kept terms, from the encoded shards.
+
+in   results/{experiment}/encode/{model}/{i}-of-{n}/
+out  results/{experiment}/prune/{model}/{keep}/
+"""
+
+
+rule prune:
+    input:
+        manifest=rules.data.output.manifest,
+        shards=shards_of,
+    output:
+        store=directory("results/{experiment}/prune/{model}/{keep}"),
+    log:
+        "results/{experiment}/logs/prune/{model}/{keep}.log",
+    benchmark:
+        "results/{experiment}/benchmarks/prune/{model}/{keep}.tsv"
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=4_000,
+        runtime="8h",
+    params:
+        code=code("prune"),
+    script:
+        "../scripts/prune.py"

@@ -1,0 +1,35 @@
+"""rerank: runs of the rows that combine a first stage with EPIC, from stored vectors or, unpruned, without a store.
+
+in   a first-stage run, its tuned cut-off, query vectors, the checkpoint, and a pruned store unless all terms are kept
+out  results/{experiment}/rerank/{row}/{query_set}.run
+"""
+
+
+rule rerank:
+    input:
+        manifest=rules.data.output.manifest,
+        checkpoint=of_row(rules.train.output.checkpoint),
+        store=store_of,
+        cutoff=of_row(rules.tune.output.cutoff),
+        vectors=of_row(rules.weigh.output.vectors),
+        run=of_row(rules.retrieve.output.run),
+    output:
+        run="results/{experiment}/rerank/{row}/{query_set}.run",
+    log:
+        "results/{experiment}/logs/rerank/{row}/{query_set}.log",
+    benchmark:
+        "results/{experiment}/benchmarks/rerank/{row}/{query_set}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: model_jobs("threads")
+    resources:
+        gpu=model_jobs("gpu"),
+        mem_mb=16_000,
+        runtime="8h",
+    params:
+        tail=setting("rerank", "tail"),
+        compute=setting("compute"),
+        token_budget=setting("encode", "token_budget"),
+        code=code("rerank"),
+    script:
+        "../scripts/rerank.py"

@@ -1,0 +1,43 @@
+"""rows: one row of the table, as facts (JSON, deterministic) and as a page (Markdown, with latency).
+
+in   evaluations of all test query sets, cut-off, latency, tests against the row's own first stage
+out  results/{experiment}/rows/{row}.json, .md
+"""
+
+
+rule rows:
+    input:
+        unpack(row_inputs),
+    output:
+        row="results/{experiment}/rows/{row}.json",
+    log:
+        "results/{experiment}/logs/rows/{row}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        row=item("row"),
+        settings=row_settings,
+        query_sets=scored_sets,
+        code=code("rows"),
+    script:
+        "../scripts/rows.py"
+
+
+rule pages:
+    input:
+        row=rules.rows.output.row,
+        latency=lambda wildcards: (
+            [] if item_of(wildcards, "row", wildcards.row)["kind"] == "published-only" else rules.latency.output.summary
+        ),
+        tests=tests_of,
+    output:
+        page="results/{experiment}/rows/{row}.md",
+    log:
+        "results/{experiment}/logs/rows/{row}.page.log",
+    conda:
+        "../../environment.yml"
+    params:
+        note=setting("note"),
+        code=code("pages"),
+    script:
+        "../scripts/pages.py"

@@ -1,0 +1,31 @@
+"""table: all rows in the paper's order and grouping.
+
+in   results/{experiment}/rows/*.json, latency/*.json, significance/{query_set}/*.json
+out  results/{experiment}/table.md, .tex, .csv, .json
+"""
+
+
+rule table:
+    input:
+        rows=lambda wildcards: [at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]],
+        latencies=lambda wildcards: list(timed_rows(wildcards).values()),
+        tests=lambda wildcards: [comparison["path"] for comparison in comparisons_of(wildcards)],
+    output:
+        md=report("results/{experiment}/table.md", caption="../report/table.rst", category="table"),
+        tex="results/{experiment}/table.tex",
+        csv="results/{experiment}/table.csv",
+        json="results/{experiment}/table.json",
+    log:
+        "results/{experiment}/logs/table/table.log",
+    conda:
+        "../../environment.yml"
+    params:
+        latencies=timed_rows,
+        comparisons=comparisons_of,
+        headline=setting("evaluate", "headline"),
+        title=setting("title"),
+        note=setting("note"),
+        alpha=setting("evaluate", "alpha"),
+        code=code("table"),
+    script:
+        "../scripts/table.py"

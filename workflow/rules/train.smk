@@ -1,0 +1,38 @@
+"""train: EPIC from a pre-trained encoder, on triples, chosen on the validation queries.
+
+in   results/{experiment}/encoder/{model}/, triples, validation queries with their first-stage run
+out  results/{experiment}/train/{model}/checkpoint/, history.tsv
+"""
+
+
+rule train:
+    input:
+        manifest=rules.data.output.manifest,
+        encoder=rules.encoder.output.folder,
+        triples=rules.triples.output.triples,
+        queries=rules.triples.output.queries,
+        validation_queries=validation(rules.queries.output.queries),
+        validation_qrels=validation(rules.queries.output.qrels),
+        validation_run=validation(rules.retrieve.output.run),
+    output:
+        checkpoint=directory("results/{experiment}/train/{model}/checkpoint"),
+        history="results/{experiment}/train/{model}/history.tsv",
+    log:
+        "results/{experiment}/logs/train/{model}.log",
+    benchmark:
+        "results/{experiment}/benchmarks/train/{model}.tsv"
+    conda:
+        "../../environment.yml"
+    threads: setting("compute", "threads")
+    resources:
+        gpu=gpu,
+        mem_mb=16_000,
+        runtime="24h",
+    params:
+        model=item("model"),
+        train=setting("train"),
+        compute=setting("compute"),
+        token_budget=setting("encode", "token_budget"),
+        code=code("train"),
+    script:
+        "../scripts/train.py"

@@ -1,0 +1,29 @@
+"""triples: training examples in the order in which they are used, and the queries they mention.
+
+in   docpairs of a dataset; or judgments and a first-stage run of the training queries
+out  results/{experiment}/triples/triples.tsv, queries.tsv
+"""
+
+
+localrules:
+    triples,
+
+
+rule triples:
+    input:
+        unpack(triples_inputs),
+        manifest=rules.data.output.manifest,
+    output:
+        triples="results/{experiment}/triples/triples.tsv",
+        queries="results/{experiment}/triples/queries.tsv",
+    log:
+        "results/{experiment}/logs/triples/triples.log",
+    conda:
+        "../../environment.yml"
+    params:
+        source=setting("triples"),
+        total=lambda wildcards: experiment_of(wildcards)["train"]["max_validations"]
+        * experiment_of(wildcards)["train"]["validate_every"],
+        code=code("triples"),
+    script:
+        "../scripts/triples.py"

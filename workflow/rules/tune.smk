@@ -1,0 +1,32 @@
+"""tune: how many first-stage hits to re-rank, chosen on the validation queries with unpruned scores.
+
+in   results/{experiment}/train/{model}/checkpoint/, validation query vectors, judgments and first-stage run
+out  results/{experiment}/tune/{model}/{first_stage}.json
+"""
+
+
+rule tune:
+    input:
+        manifest=rules.data.output.manifest,
+        checkpoint=rules.train.output.checkpoint,
+        vectors=validation(rules.weigh.output.vectors),
+        qrels=validation(rules.queries.output.qrels),
+        run=validation(rules.retrieve.output.run),
+    output:
+        cutoff="results/{experiment}/tune/{model}/{first_stage}.json",
+    log:
+        "results/{experiment}/logs/tune/{model}/{first_stage}.log",
+    conda:
+        "../../environment.yml"
+    threads: setting("compute", "threads")
+    resources:
+        gpu=gpu,
+        mem_mb=16_000,
+        runtime="4h",
+    params:
+        max_cutoff=setting("tune", "max_cutoff"),
+        compute=setting("compute"),
+        token_budget=setting("encode", "token_budget"),
+        code=code("tune"),
+    script:
+        "../scripts/tune.py"

@@ -1,0 +1,16 @@
+"""Run one query set through one first stage."""
+
+from epic.log import log_to
+from epic.retrieve import retrieve
+
+with log_to(snakemake.log[0]):
+    retrieve(
+        index=snakemake.input.lucene,
+        queries=snakemake.input.queries,
+        k1=snakemake.params.k1,
+        b=snakemake.params.b,
+        hits=snakemake.params.hits,
+        threads=snakemake.threads,
+        memory_mb=snakemake.params.memory_mb,
+        out=snakemake.output.run,
+    )

@@ -1,0 +1,16 @@
+"""Write the results table."""
+
+from epic.log import log_to
+from epic.table import write_table
+
+with log_to(snakemake.log[0]):
+    write_table(
+        rows=snakemake.input.rows,
+        latencies=snakemake.params.latencies,
+        comparisons=snakemake.params.comparisons,
+        headline=snakemake.params.headline,
+        title=snakemake.params.title,
+        note=snakemake.params.note,
+        alpha=snakemake.params.alpha,
+        outs={kind: snakemake.output[kind] for kind in ("md", "tex", "csv", "json")},
+    )

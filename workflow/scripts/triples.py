@@ -1,0 +1,13 @@
+"""Write the training triples."""
+
+from epic.log import log_to
+from epic.triples import write_triples
+
+with log_to(snakemake.log[0]):
+    write_triples(
+        source=snakemake.params.source,
+        count=snakemake.params.total,
+        files={name: snakemake.input.get(name) for name in ("queries", "qrels", "run")},
+        out=snakemake.output.triples,
+        queries_out=snakemake.output.queries,
+    )
