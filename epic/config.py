@@ -8,6 +8,8 @@ import yaml
 
 from epic.files import InputError
 
+KEYS_OF_KIND = {"first-stage": {"first_stage"}, "model": {"first_stage", "model", "keep"}, "published-only": set()}
+
 
 @dataclass(frozen=True)
 class TrainSettings:
@@ -87,6 +89,10 @@ def _check_references(path, settings) -> None:
             raise InputError(f"{path}: {where}: no {name} in {key}; there are {', '.join(ids[key])}")
 
     for row in settings["rows"]:
+        given = row.keys() & {"first_stage", "model", "keep"}
+        if odd := sorted(given ^ KEYS_OF_KIND[row["kind"]]):
+            says = "has no" if odd[0] in given else "needs"
+            raise InputError(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']} {says} {odd[0]}")
         for key, field in (("first_stages", "first_stage"), ("models", "model")):
             if field in row:
                 must_exist(key, row[field], f"$.rows.{row['id']}.{field}")

@@ -1,0 +1,81 @@
+"""What several test modules share: a tiny random encoder, a tiny collection, and a way to call Snakemake."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+TINY = ROOT / "workflow" / "resources" / "tiny"
+WORDS = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *"abcdefghijklmnopqrstuvwxyz",
+    "cost",
+    "of",
+    "pool",
+    "##s",
+    "café",
+    "price",
+]
+
+
+@pytest.fixture(scope="session")
+def tiny_encoder(tmp_path_factory):
+    """A folder like Hugging Face's with a random BERT of 2 layers, 8 dimensions and a window of 16 positions."""
+    import torch
+    from safetensors.torch import save_file
+    from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+
+    from epic.bert import Bert
+
+    folder = tmp_path_factory.mktemp("encoder")
+    config = {
+        "model_type": "bert", "hidden_act": "gelu", "vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
+        "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16, "type_vocab_size": 2,
+        "layer_norm_eps": 1e-12, "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1,
+        "architectures": ["BertModel"], "pad_token_id": 0,
+    }  # fmt: skip
+    (folder / "config.json").write_text(json.dumps(config))
+    torch.manual_seed(1)
+    save_file(Bert(config).state_dict(), folder / "model.safetensors")
+    tokenizer = Tokenizer(models.WordPiece({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
+    tokenizer.normalizer, tokenizer.pre_tokenizer = normalizers.Lowercase(), pre_tokenizers.Whitespace()
+    tokenizer.enable_truncation(4)  # as some encoders ship one; it must not cut anything
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return folder
+
+
+@pytest.fixture
+def model(tiny_encoder):
+    """An untrained EPIC on the random encoder, in double precision, ready for inference."""
+    from epic.model import Epic
+
+    return Epic.from_encoder(tiny_encoder, seed=7).double().eval()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def ir_datasets_home(tmp_path_factory):
+    """Document stores of tests never lie in the user's home."""
+    os.environ["IR_DATASETS_HOME"] = str(tmp_path_factory.mktemp("ir_datasets"))
+
+
+def snakemake(*arguments, directory, timeout=120, **environment):
+    """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
+    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", directory]
+    command += ["--cores", "2", *arguments]
+    return subprocess.run(
+        list(map(str, command)),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        env=os.environ | environment,
+        check=False,
+    )

@@ -1,0 +1,84 @@
+"""Anserini through our wrappers: scores by hand, counts, ties, and the three ways to search."""
+
+import json
+import math
+
+import pytest
+
+from epic import java
+from epic.index import document_count, index
+from epic.retrieve import retrieve
+from epic.runs import read_run
+
+pytestmark = pytest.mark.parity
+DOCS = {"0": "pool price pool", "1": "the price of a café in Paris", "2": "swim spa", "10": "swim spa", "9": "swim spa"}
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("lucene")
+    (folder / "docs").mkdir()
+    lines = [json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) for doc_id, text in DOCS.items()]
+    (folder / "docs" / "docs-000.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (folder / "docs" / "count.json").write_text(json.dumps({"documents": 5, "with_text": 5}))
+    index(folder / "docs", threads=2, memory_mb=512, out=folder / "index")
+    return folder
+
+
+def search(built, queries, hits=10):
+    (built / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()), encoding="utf-8")
+    retrieve(built / "index", built / "q.tsv", 0.9, 0.4, hits, 2, 512, built / "out.run")
+    return read_run(built / "out.run")
+
+
+def bm25(tf, df, length, n=5, average=(3 + 3 + 2 + 2 + 2) / 5, k1=0.9, b=0.4):
+    """Lucene's BM25: idf = ln(1 + (n - df + 0.5) / (df + 0.5)), without the constant (k1 + 1)."""
+    idf = math.log(1 + (n - df + 0.5) / (df + 0.5))
+    return idf * tf / (tf + k1 * (1 - b + b * length / average))
+
+
+def test_scores_equal_a_hand_calculation(built):
+    found = search(built, {"q": "pools prices"})["q"]  # Porter: pool, price; "the", "of", "a", "in" are stop words
+    assert [hit.doc_id for hit in found] == ["0", "1"]
+    assert found[0].score == pytest.approx(bm25(tf=2, df=1, length=3) + bm25(tf=1, df=2, length=3), abs=2e-4)
+    assert found[1].score == pytest.approx(bm25(tf=1, df=2, length=3), abs=2e-4)
+
+
+def test_ties_go_by_document_id_as_a_string_and_hits_are_limited(built):
+    assert [hit.doc_id for hit in search(built, {"q": "swim"})["q"]] == ["10", "2", "9"]
+    assert [hit.doc_id for hit in search(built, {"q": "swim"}, hits=2)["q"]] == ["10", "2"]
+
+
+def test_a_query_without_hits_has_no_line_and_non_ascii_text_is_found(built):
+    found = search(built, {"none": "zebra", "stop": "the of", "café": "CAFÉ"})
+    assert list(found) == ["café"] and found["café"][0].doc_id == "1"
+
+
+def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")  # pyserini makes a client when it is imported
+    ours = java.searcher(built / "index", 0.9, 0.4)
+    from pyserini.search.lucene import LuceneSearcher
+
+    theirs = LuceneSearcher(str(built / "index"))
+    theirs.set_bm25(0.9, 0.4)
+    for text in ("pools prices", "swim", "zebra"):
+        batch = search(built, {"q": text}).get("q", [])
+        assert [hit.docid for hit in ours.search(text, 10)] == [hit.doc_id for hit in batch]
+        assert [hit.docid for hit in theirs.search(text, 10)] == [hit.doc_id for hit in batch]
+
+
+def test_documents_that_anserini_loses_without_an_error_are_noticed(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "docs-000.jsonl").write_text('{"id": "0", "contents": "one"}\n{"id": "1", "contents": \n')
+    (tmp_path / "docs" / "count.json").write_text(json.dumps({"documents": 2, "with_text": 2}))
+    with pytest.raises(RuntimeError, match="2 documents were sent to Anserini, 0 are in the index"):
+        index(tmp_path / "docs", threads=1, memory_mb=512, out=tmp_path / "index")
+    assert not (tmp_path / "index").exists()
+
+
+def test_empty_passages_are_not_indexed_and_not_missed(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "docs-000.jsonl").write_text('{"id": "0", "contents": "one"}\n{"id": "1", "contents": ""}\n')
+    (tmp_path / "docs" / "count.json").write_text(json.dumps({"documents": 2, "with_text": 1}))
+    index(tmp_path / "docs", threads=1, memory_mb=512, out=tmp_path / "index")
+    assert document_count(tmp_path / "index") == 1

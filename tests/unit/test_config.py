@@ -1,0 +1,127 @@
+"""Experiments: closed schema, references, and the names of what exists."""
+
+import dataclasses
+
+import pytest
+import yaml
+
+from epic.config import EncodeSettings, TrainSettings, find, load_experiment, load_experiments
+from epic.files import InputError
+from tests.conftest import ROOT
+
+SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
+EXPERIMENTS = ROOT / "workflow" / "experiments"
+PAPER_ROWS = [
+    "bm25",
+    "doc2query",
+    "deepct",
+    "doctttttquery",
+    "epic-bm25-full",
+    "epic-bm25-r2000",
+    "epic-bm25-r1000",
+    "epic-bm25-r100",
+    "epic-doctttttquery-full",
+    "epic-doctttttquery-r2000",
+    "epic-doctttttquery-r1000",
+    "epic-doctttttquery-r100",
+    "duet-v2",
+    "tk-1",
+    "tk-3",
+    "bert-large",
+]
+PAPER_TABLE = {  # MRR@10 and milliseconds, from the paper's table and, for r=100, its text
+    "bm25": (0.198, 21), "doc2query": (0.218, 48), "deepct": (0.243, 15), "doctttttquery": (0.277, 63),
+    "epic-bm25-full": (0.273, 106), "epic-bm25-r2000": (0.273, 104), "epic-bm25-r1000": (0.272, 48), "epic-bm25-r100": (0.241, None),
+    "epic-doctttttquery-full": (0.304, 78), "epic-doctttttquery-r2000": (0.304, 77), "epic-doctttttquery-r1000": (0.303, 68),
+    "epic-doctttttquery-r100": (0.285, None), "duet-v2": (0.252, 440), "tk-1": (0.303, 445), "tk-3": (0.314, 640),
+    "bert-large": (0.365, 3500),
+}  # fmt: skip
+
+
+def schema():
+    return yaml.safe_load(SCHEMA.read_text())
+
+
+def changed(tmp_path, change):
+    settings = yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text())
+    change(settings)
+    path = tmp_path / "mine.yaml"
+    path.write_text(yaml.safe_dump(settings))
+    return path
+
+
+@pytest.mark.parametrize("name", ["paper", "smoke"])
+def test_every_row_of_the_paper_is_listed_with_its_published_values(name):
+    rows = load_experiments([EXPERIMENTS], SCHEMA)[name]["rows"]
+    assert [row["id"] for row in rows] == PAPER_ROWS
+    for row in rows:
+        published = {entry["metric"]: entry["value"] for entry in reversed(row["published"]) if entry["source"] == "paper"}
+        assert (published["RR@10"], published.get("ms/query")) == PAPER_TABLE[row["id"]]
+
+
+def test_smoke_says_that_its_numbers_are_not_comparable():
+    note = load_experiments([EXPERIMENTS], SCHEMA)["smoke"]["note"]
+    assert "never comparable" in note and "MS MARCO" in note and "Natural Questions" in note
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s["train"].update(batchsize=1), r"mine\.yaml: \$\.train: .*'batchsize' was unexpected"),
+        (lambda s: s["train"].pop("patience"), r"mine\.yaml: \$\.train: 'patience' is a required property"),
+        (lambda s: s.update(extra=1), r"mine\.yaml: \$: .*'extra' was unexpected"),
+        (lambda s: s["models"][0]["encoder"].update(sha256="abc"), r"\$\.models\[0\]\.encoder\.sha256"),
+        (lambda s: s["rows"][4].update(keep=0), r"\$\.rows\[4\]\.keep"),
+        (lambda s: s["rows"][4].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
+        (lambda s: s["rows"][0].update(keep=10), r"\$\.rows\.bm25: a row of the kind first-stage has no keep"),
+        (lambda s: s["rows"][4].update(first_stage="bm26"), r"no bm26 in first_stages; there are bm25, doctttttquery"),
+        (lambda s: s["rows"][5].update(keep=5000), r"5000 is more than encode\.max_terms \(2000\)"),
+        (lambda s: s["rows"].append(dict(s["rows"][0])), r"\$\.rows: the id bm25 is given twice"),
+        (lambda s: s["comparisons"][0].update(system="nope"), r"\$\.comparisons\[0\]\.system: no nope in rows"),
+        (lambda s: s["comparisons"][0].update(baseline="tk-1"), r"tk-1 is not run here"),
+        (lambda s: s["query_sets"].pop(1), r"exactly one set must have the purpose validation"),
+    ],
+)
+def test_a_mistake_is_named_with_file_and_key(tmp_path, change, message):
+    with pytest.raises(InputError, match=message):
+        load_experiment(changed(tmp_path, change), schema())
+
+
+def test_a_key_given_twice_and_broken_yaml_are_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("title: a\ntitle: b\n")
+    with pytest.raises(InputError, match="'title' is given twice"):
+        load_experiment(path, schema())
+    path.write_text("title: [a\n")
+    with pytest.raises(InputError, match=r"mine\.yaml: not valid YAML"):
+        load_experiment(path, schema())
+
+
+def test_an_experiment_of_the_same_name_elsewhere_is_refused(tmp_path):
+    (tmp_path / "smoke.yaml").write_text("title: other\n")
+    with pytest.raises(InputError, match="named smoke exists already"):
+        load_experiments([EXPERIMENTS, tmp_path], SCHEMA)
+
+
+def test_what_does_not_exist_lists_what_does():
+    with pytest.raises(InputError, match="there is no row c; there are a, b"):
+        find([{"id": "a"}, {"id": "b"}], "c", "row")
+
+
+@pytest.mark.parametrize(("settings", "key"), [(TrainSettings, "train"), (EncodeSettings, "encode")])
+def test_dataclasses_and_schema_name_the_same_keys(settings, key):
+    assert {field.name for field in dataclasses.fields(settings)} == set(schema()["properties"][key]["properties"])
+
+
+def test_the_schema_is_closed_at_every_level():
+    def walk(node, path):
+        if isinstance(node, dict):
+            if node.get("type") == "object":
+                assert node.get("additionalProperties") is False, path
+            for key, value in node.items():
+                walk(value, f"{path}.{key}")
+        elif isinstance(node, list):
+            for position, value in enumerate(node):
+                walk(value, f"{path}[{position}]")
+
+    walk(schema(), "$")

@@ -1,0 +1,131 @@
+"""Encoding: shards, batches, counts; unpruned scores equal stored ones."""
+
+import json
+
+import numpy as np
+import pytest
+
+from epic.batches import by_tokens
+from epic.config import EncodeSettings
+from epic.data import Documents
+from epic.encode import encode_shard, parse_shard, shard_bounds
+from epic.files import InputError
+from epic.frequencies import Counter, gather, read_frequencies, share_up_to
+from epic.rerank import pruned_scores
+from epic.runs import ScoredDoc
+from epic.store import Store
+from epic.unpruned import unpruned_scores
+from epic.weigh import weigh
+
+SETTINGS = EncodeSettings(shards=2, max_terms=1000, token_budget=64, vocabulary_block=5)
+
+
+@pytest.fixture
+def documents(tmp_path):
+    folder = tmp_path / "collection"
+    folder.mkdir()
+    texts = [
+        "price of a pool",
+        "",
+        "x",
+        "a b c d e f g h i j k l m n o p q r s t u v w x y z",
+        "café cost",
+        "pools pools",
+        "z y x",
+    ]
+    (folder / "docs.tsv").write_text("".join(f"{i}\t{text}\n" for i, text in enumerate(texts)), encoding="utf-8")
+    return Documents(f"path:{folder}")
+
+
+@pytest.mark.parametrize(("total", "shards"), [(0, 1), (5, 2), (7, 7), (3, 8), (8_841_823, 64)])
+def test_shards_tile_the_collection(total, shards):
+    bounds = [shard_bounds(total, shard, shards) for shard in range(1, shards + 1)]
+    assert bounds[0].start == 0 and bounds[-1].stop == total
+    assert all(left.stop == right.start for left, right in zip(bounds, bounds[1:], strict=False))
+
+
+def test_a_shard_that_does_not_exist_is_refused():
+    assert parse_shard("3-of-64") == (3, 64)
+    with pytest.raises(InputError):
+        parse_shard("third")
+    with pytest.raises(InputError):
+        shard_bounds(10, 3, 2)
+
+
+def test_batches_hold_every_text_once_within_the_budget():
+    pieces = {str(i): [0] * length for i, length in enumerate([1, 30, 2, 14, 0, 14, 7])}
+    batches = by_tokens(pieces, budget=40, window=14)
+    assert sorted(name for batch in batches for name in batch) == sorted(pieces)
+    assert len(batches) > 1
+    for batch in batches:
+        longest = min(14, max(len(pieces[name]) for name in batch)) + 2
+        windows = sum(max(1, -(-len(pieces[name]) // 14)) for name in batch)
+        assert windows * longest <= 40 or len(batch) == 1
+
+
+def encoded(model, documents, tmp_path, shards, settings=SETTINGS):
+    paths = []
+    for shard in range(1, shards + 1):
+        paths.append(tmp_path / f"{shard}-of-{shards}")
+        encode_shard(model, "digest", documents, f"{shard}-of-{shards}", settings, paths[-1])
+    return paths
+
+
+def test_as_many_vectors_as_documents_in_document_order(model, documents, tmp_path):
+    stores = [Store(path) for path in encoded(model.float(), documents, tmp_path, 3)]
+    assert [len(store) for store in stores] == [2, 2, 3]
+    assert [store.start for store in stores] == [0, 2, 4]
+    assert not stores[0].weights[1].any()  # the empty passage
+
+
+def one_step(left, right):
+    """Equal up to one float16 step."""
+    return np.all(np.abs(left.astype(np.float64) - right) <= np.spacing(np.maximum(abs(left), abs(right))).astype(np.float64))
+
+
+def test_vectors_do_not_depend_on_batches_blocks_or_shards(model, documents, tmp_path):
+    model, whole = model.float(), []
+    for name, shards, settings in (("a", 1, SETTINGS), ("b", 4, EncodeSettings(4, 1000, 512, 1000))):
+        (tmp_path / name).mkdir()
+        paths = encoded(model, documents, tmp_path / name, shards, settings)
+        whole.append(np.concatenate([Store(path).weights for path in paths]))
+    assert one_step(*whole)
+
+
+def test_unpruned_scores_equal_those_of_a_complete_store(model, documents, tmp_path):
+    model = model.float()
+    store = Store(encoded(model, documents, tmp_path, 1)[0])
+    queries = weigh(model, {"q": "cost of pool pool", "r": "x", "none": ""})
+    run = {query_id: [ScoredDoc(str(doc), 0.0) for doc in (3, 0, 6, 1, 4)] for query_id in queries}
+    stored, computed = pruned_scores(store, queries, run), unpruned_scores(model, documents, queries, run, token_budget=64)
+    for query_id in queries:
+        assert [hit.doc_id for hit in computed[query_id]] == ["3", "0", "6", "1", "4"]
+        left, right = ([hit.score for hit in scored[query_id]] for scored in (stored, computed))
+        assert left == pytest.approx(right, rel=1e-3, abs=1e-6)
+    assert {hit.score for hit in computed["none"]} == {0.0}
+
+
+def test_every_value_of_every_passage_is_counted_rounded_up(model, documents, tmp_path):
+    paths = encoded(model.float(), documents, tmp_path, 2)
+    gather(paths, tmp_path / "f.tsv")
+    counts = read_frequencies(tmp_path / "f.tsv")
+    assert sum(counts.values()) == 7 * model.vocabulary
+    assert min(counts) < 0  # psi is linear, so there are negative values
+    dense = np.concatenate([Store(path).weights for path in paths])  # max_terms is larger than this vocabulary
+    assert counts == {tenth: int((np.ceil(dense.astype(np.float64) * 10) == tenth).sum()) for tenth in counts}
+
+
+def test_values_are_rounded_up_by_hand():
+    counter = Counter()
+    counter.add(np.array([[0.0, 0.05, 0.25], [-0.05, -0.75, 1.0]], dtype=np.float16))
+    assert counter.tenths() == {0: 2, 1: 1, 3: 1, -7: 1, 10: 1}
+    assert share_up_to(counter.tenths(), 1) == pytest.approx(4 / 6)
+
+
+def test_lost_counts_are_noticed(model, documents, tmp_path):
+    path = encoded(model.float(), documents, tmp_path, 1)[0]
+    counts = json.loads((path / "frequencies.json").read_text())
+    counts.popitem()
+    (path / "frequencies.json").write_text(json.dumps(counts))
+    with pytest.raises(InputError, match="values were counted"):
+        gather([path], tmp_path / "f.tsv")

@@ -1,0 +1,61 @@
+"""Outputs are whole or absent."""
+
+import json
+import os
+import platform
+
+import pytest
+
+from epic.files import InputError, numbered_lines, read_json, sha256_of, whole, write_json, write_text
+
+
+def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path):
+    write_text(tmp_path / "a.txt", "old")
+    with pytest.raises(RuntimeError), whole(tmp_path / "a.txt") as draft:
+        draft.write_text("half")
+        raise RuntimeError
+    assert (tmp_path / "a.txt").read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_a_folder_replaces_a_folder(tmp_path):
+    for content in ("one", "two"):
+        with whole(tmp_path / "out") as draft:
+            draft.mkdir()
+            (draft / content).write_text(content)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["two"]
+
+
+def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not(tmp_path):
+    dead = tmp_path / f".a.txt.{platform.node()}-999999999.part"
+    alive = tmp_path / f".a.txt.{platform.node()}-{os.getppid()}.part"
+    elsewhere = tmp_path / ".a.txt.other-host-999999999.part"
+    for path in (dead, alive, elsewhere):
+        path.write_text("draft")
+    write_text(tmp_path / "a.txt", "new")
+    assert not dead.exists() and alive.exists() and elsewhere.exists()
+
+
+def test_json_refuses_nan_and_a_broken_file_is_named(tmp_path):
+    with pytest.raises(ValueError, match="Out of range"):
+        write_json(tmp_path / "a.json", {"value": float("nan")})
+    (tmp_path / "b.json").write_text('{"half":')
+    with pytest.raises(InputError, match="b.json"):
+        read_json(tmp_path / "b.json")
+
+
+def test_json_keeps_order_and_letters(tmp_path):
+    write_json(tmp_path / "a.json", {"z": "café", "a": 1})
+    text = (tmp_path / "a.json").read_text(encoding="utf-8")
+    assert list(json.loads(text)) == ["z", "a"] and "café" in text
+
+
+def test_bytes_that_are_not_utf8_are_refused_with_their_line(tmp_path):
+    (tmp_path / "a.tsv").write_bytes(b"fine\ncaf\xe9\n")
+    with pytest.raises(InputError, match=r"a\.tsv line 2: not UTF-8"):
+        list(numbered_lines(tmp_path / "a.tsv"))
+
+
+def test_sha256_is_the_known_one(tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    assert sha256_of(tmp_path / "empty").startswith("e3b0c44298fc1c149afbf4c8996fb924")

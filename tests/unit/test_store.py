@@ -1,0 +1,159 @@
+"""Selection, stores and pruning: exact, in order, and refused when damaged."""
+
+import json
+
+import numpy as np
+import pytest
+
+from epic.files import InputError
+from epic.lookup import scores
+from epic.prune import cut, prune
+from epic.select import top_terms
+from epic.store import Store, StoreWriter, open_store
+from epic.vectors import QueryVector, read_vectors, write_vectors
+
+
+def by_definition(weights, keep):
+    """The keep largest by (value descending, id ascending), ids ascending."""
+    return sorted(sorted(range(len(weights)), key=lambda term: (-weights[term], term))[:keep])
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3, 5, 6, 9])
+def test_the_largest_are_kept_and_ties_go_to_the_lower_id(keep):
+    draw = np.random.default_rng(keep)
+    for _ in range(50):
+        weights = draw.integers(-2, 3, size=6).astype(np.float16) / 2
+        assert top_terms(weights, keep).tolist() == by_definition(weights.tolist(), keep)
+
+
+def dense(documents, vocabulary, seed=0):
+    return np.random.default_rng(seed).normal(size=(documents, vocabulary)).astype(np.float16)
+
+
+def write(path, vectors, keep, start=0, ids=None, model="m"):
+    writer = StoreWriter(path, keep, vectors.shape[1], model, start)
+    terms = np.stack([top_terms(vector, writer.keep) for vector in vectors])
+    writer.add(ids or [str(start + row) for row in range(len(vectors))], terms, np.take_along_axis(vectors, terms, axis=1))
+    writer.close()
+    return Store(path)
+
+
+def test_pruning_a_wide_store_equals_encoding_narrowly(tmp_path):
+    vectors = dense(7, 40)
+    write(tmp_path / "a", vectors[:3], keep=20)
+    write(tmp_path / "b", vectors[3:], keep=20, start=3)
+    for keep in (20, 10, 1):
+        prune([tmp_path / "b", tmp_path / "a"], keep, 7, tmp_path / f"pruned{keep}")
+        write(tmp_path / f"direct{keep}", vectors, keep)
+        for name in ("terms.u16", "weights.f16", "header.json"):
+            assert (tmp_path / f"pruned{keep}" / name).read_bytes() == (tmp_path / f"direct{keep}" / name).read_bytes()
+
+
+def test_a_vocabulary_smaller_than_r_keeps_everything(tmp_path):
+    store = write(tmp_path / "a", dense(2, 5), keep=100)
+    assert store.keep == 5 and store.terms[0].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_scores_equal_the_dense_product_for_any_order_of_candidates(tmp_path):
+    vectors = dense(6, 30)
+    store = write(tmp_path / "a", vectors, keep=30)
+    query = QueryVector(np.array([0, 7, 29], dtype=np.uint16), np.array([0.5, 1.5, 2.0], dtype=np.float32))
+    found = scores(store, ["4", "0", "5"], query)
+    assert found == pytest.approx(vectors[[4, 0, 5]][:, [0, 7, 29]].astype(np.float32) @ query.weights, rel=1e-6)
+
+
+def test_a_pruned_term_counts_nothing(tmp_path):
+    vectors = np.array([[0.5, 0.1, 0.4]], dtype=np.float16)
+    store = write(tmp_path / "a", vectors, keep=2)
+    query = QueryVector(np.array([0, 1, 2], dtype=np.uint16), np.ones(3, dtype=np.float32))
+    assert scores(store, ["0"], query)[0] == pytest.approx(float(np.float16(0.5)) + float(np.float16(0.4)))
+    assert scores(store, ["0"], QueryVector(np.array([], dtype=np.uint16), np.array([], dtype=np.float32)))[0] == 0
+    assert scores(store, [], query).shape == (0,)
+
+
+def test_ids_that_are_not_numbers_are_stored(tmp_path):
+    store = write(tmp_path / "a", dense(3, 10), keep=4, ids=["x", "ü", "0"])
+    assert store.positions(["0", "x"]).tolist() == [2, 0]
+    with pytest.raises(InputError, match="no vector for document 'y'"):
+        store.positions(["y"])
+
+
+@pytest.mark.parametrize("doc_id", ["3", "-1", "abc"])
+def test_a_document_without_a_vector_is_an_error(tmp_path, doc_id):
+    with pytest.raises(InputError, match="no vector for document"):
+        write(tmp_path / "a", dense(3, 10), keep=4).positions(["0", doc_id])
+
+
+def test_an_empty_shard_is_a_store(tmp_path):
+    writer = StoreWriter(tmp_path / "a", 4, 10, "m")
+    assert writer.close() == 0
+    assert len(Store(tmp_path / "a")) == 0
+
+
+def test_weights_that_are_not_finite_are_refused_with_the_document(tmp_path):
+    writer = StoreWriter(tmp_path / "a", 1, 10, "m")
+    with pytest.raises(InputError, match="document 8 has a weight that is not finite"):
+        writer.add(["7", "8"], np.zeros((2, 1), np.uint16), np.array([[1], [np.inf]], np.float16))
+
+
+def test_a_vocabulary_that_does_not_fit_16_bits_is_refused(tmp_path):
+    with pytest.raises(InputError, match="16-bit"):
+        StoreWriter(tmp_path / "a", 1, 70_000, "m")
+
+
+def test_damage_is_noticed(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4)
+    weights = tmp_path / "a" / "weights.f16"
+    content = weights.read_bytes()
+    weights.write_bytes(content[:-2])
+    with pytest.raises(InputError, match=r"weights\.f16: 22 bytes, the header promises 24"):
+        Store(tmp_path / "a")
+    weights.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+    with pytest.raises(InputError, match="the content has changed"):
+        prune([tmp_path / "a"], 2, 3, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "a" / "header.json").write_text(json.dumps({"format": "other"}))
+    with pytest.raises(InputError, match="format 'other'"):
+        Store(tmp_path / "a")
+    with pytest.raises(InputError, match="not a vector store"):
+        Store(tmp_path)
+
+
+def test_shards_must_tile_the_collection_and_come_from_one_model(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4)
+    write(tmp_path / "c", dense(2, 10), keep=4, start=5)
+    write(tmp_path / "b", dense(2, 10), keep=4, start=3, model="other")
+    with pytest.raises(InputError, match="a shard is missing"):
+        prune([tmp_path / "a", tmp_path / "c"], 2, 7, tmp_path / "out")
+    with pytest.raises(InputError, match="different models"):
+        prune([tmp_path / "a", tmp_path / "b"], 2, 5, tmp_path / "out")
+    with pytest.raises(InputError, match="hold 3 vectors for 4 documents"):
+        prune([tmp_path / "a"], 2, 4, tmp_path / "out")
+    with pytest.raises(InputError, match=r"raise encode\.max_terms"):
+        prune([tmp_path / "a"], 9, 3, tmp_path / "out")
+
+
+def test_a_store_of_another_model_is_refused(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4)
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / "model.safetensors").write_bytes(b"weights")
+    with pytest.raises(InputError, match="was made by the model m"):
+        open_store(tmp_path / "a", tmp_path / "checkpoint")
+
+
+def test_cutting_to_the_same_width_changes_nothing():
+    terms, weights = np.array([[1, 5, 9]], np.uint16), np.array([[3, 1, 2]], np.float16)
+    assert cut(terms, weights, 3)[0].tolist() == [[1, 5, 9]]
+    assert [part.tolist() for part in cut(terms, weights, 2)] == [[[1, 9]], [[3.0, 2.0]]]
+
+
+def test_query_vectors_survive_the_file_to_the_last_bit(tmp_path):
+    weights = np.array([0.1, 1 / 3, 2e-38], dtype=np.float32)
+    vectors = {"q": QueryVector(np.array([1, 2, 60_000], dtype=np.uint16), weights), "none": QueryVector(*2 * [np.array([])])}
+    write_vectors(vectors, tmp_path / "v.jsonl")
+    found = read_vectors(tmp_path / "v.jsonl")
+    assert found["q"].weights.tobytes() == weights.tobytes() and found["q"].terms.tolist() == [1, 2, 60_000]
+    assert len(found["none"].terms) == 0
+    (tmp_path / "v.jsonl").write_text('{"id": "q"\n')
+    with pytest.raises(InputError, match=r"v\.jsonl line 1"):
+        read_vectors(tmp_path / "v.jsonl")

@@ -1,0 +1,21 @@
+"""The digest of a stage covers every module that its script really imports."""
+
+import subprocess
+import sys
+
+import pytest
+
+from epic.digest import modules_of
+from tests.conftest import ROOT
+
+SCRIPTS = sorted((ROOT / "workflow" / "scripts").glob("*.py"))
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_every_module_a_script_imports_is_found(script):
+    """What Python really imports at the head of a script is among the modules found by reading it."""
+    head = "\n".join(line for line in script.read_text().split("with log_to")[0].splitlines())
+    code = f"{head}\nimport sys\nprint(*[m.__file__ for n, m in sys.modules.items() if n.startswith('epic.')], sep='\\n')"
+    said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    imported = {line for line in said.splitlines() if line}
+    assert imported and imported <= {str(path) for path in modules_of(script)}
