@@ -23,6 +23,7 @@ class Packed(NamedTuple):
     ids: Tensor  # (N,)
     positions: Tensor  # (N,) place within the window
     mask: Tensor  # (W, T) True where a padded batch holds a word-piece
+    places: Tensor  # (N,) where each row stands in that batch, counted row by row
 
     @classmethod
     def of(cls, windows: list[list[int]], device) -> "Packed":
@@ -30,12 +31,12 @@ class Packed(NamedTuple):
         places = torch.arange(int(lengths.max()), device=device)  # (T,)
         mask = places[None, :] < lengths[:, None]  # (W, T)
         ids = torch.tensor([piece for window in windows for piece in window], device=device)  # (N,)
-        return cls(ids, places.expand_as(mask)[mask], mask)
+        return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0])
 
     def pad(self, rows: Tensor) -> Tensor:
         """(N, e) rows as a padded batch (W, T, e)."""
-        padded = rows.new_zeros(*self.mask.shape, rows.shape[-1])  # (W, T, e)
-        return padded.masked_scatter(self.mask[..., None], rows)  # (W, T, e)
+        padded = rows.new_zeros(self.mask.numel(), rows.shape[-1])  # (W*T, e)
+        return padded.index_copy(0, self.places, rows).view(*self.mask.shape, -1)  # (W, T, e)
 
 
 class Attention(nn.Module):
@@ -57,7 +58,7 @@ class Attention(nn.Module):
         visible = None if bool(packed.mask.all()) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
         dropout = self.dropout if self.training else 0.0
         context = scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout)  # (W, heads, T, e/heads)
-        rows = context.transpose(1, 2).flatten(2)[packed.mask]  # (N, e)
+        rows = context.transpose(1, 2).reshape(windows * length, -1).index_select(0, packed.places)  # (N, e)
         return self.output.LayerNorm(self.output.dropout(self.output.dense(rows)) + x)  # (N, e)
 
 

@@ -53,7 +53,7 @@ def first_stage(index, settings: dict, hits: int):
 
 
 @contextmanager
-def reranker(search, files, row: dict, encode: dict, compute: dict):
+def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, compute: dict):
     """Yield a function that times one query through the whole row; a row without a model is its first stage."""
     if row["kind"] == "first-stage":
         yield lambda text: retrieve_timing(search, text)
@@ -68,8 +68,7 @@ def reranker(search, files, row: dict, encode: dict, compute: dict):
         if files.store:
             load = pruned_loader(open_store(files.store, files.checkpoint))
         else:
-            texts = read_queries(files.queries).values()
-            wanted = sorted({doc_id for text in texts for doc_id in search(text)[:cutoff]})
+            wanted = sorted({doc_id for text in queries.values() for doc_id in search(text)[:cutoff]})
             path = Path(scratch, "vectors.f16")
             vectors = dense_vectors(model, open_documents(files.manifest), wanted, EncodeSettings(**encode), path)
             load = dense_loader(vectors, {doc_id: place for place, doc_id in enumerate(wanted)})
@@ -107,13 +106,18 @@ def _timed(function, *arguments):
     return result, perf_counter_ns() - start
 
 
-def measure(queries: dict[str, str], time_one, warm_up: int, measured: int) -> dict[str, Timing]:
-    """Timings of the queries after the warm-up, in file order."""
+def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:
+    """The first queries of a set: those that warm up and those that count."""
+    queries = read_queries(path)
     if len(queries) < warm_up + measured:
-        raise InputError(f"latency needs {warm_up} + {measured} queries, the query set has {len(queries)}")
-    wanted = list(queries.items())[: warm_up + measured]
-    timings = {query_id: time_one(text) for query_id, text in progress(wanted, desc="latency")}
-    return {query_id: timings[query_id] for query_id, _ in wanted[warm_up:]}
+        raise InputError(f"latency needs {warm_up} + {measured} queries, {path} has {len(queries)}")
+    return dict(list(queries.items())[: warm_up + measured])
+
+
+def measure(queries: dict[str, str], time_one, warm_up: int) -> dict[str, Timing]:
+    """Timings of the queries after the warm-up, in file order."""
+    timings = {query_id: time_one(text) for query_id, text in progress(queries.items(), desc="latency")}
+    return dict(list(timings.items())[warm_up:])
 
 
 def pruned_loader(store: Store):

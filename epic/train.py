@@ -61,7 +61,7 @@ def train(
 ) -> list[Iteration]:
     """Train until validation stops improving, leave the best weights in `model`, and return the history."""
     torch.manual_seed(seed)
-    optimizer = torch.optim.Adam(_groups(model, settings))
+    optimizer = torch.optim.Adam(_groups(model, settings), fused=True)
     history: list[Iteration] = []
     best, best_at, best_state = -1.0, 0, None
     for chunk in slices(triples[: settings.max_validations * settings.validate_every], settings.validate_every):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from epic.files import InputError
-from epic.latency import Candidates, Timing, dense_loader, measure, rerank_timing, summary, write_latency
+from epic.latency import Candidates, Timing, dense_loader, measure, rerank_timing, summary, timed_queries, write_latency
 from epic.vectors import QueryVector
 
 
@@ -19,13 +19,15 @@ def test_the_warm_up_is_run_but_not_reported():
         seen.append(text)
         return Timing(1, 2, 3, 4, 5)
 
-    found = measure({"a": "A", "b": "B", "c": "C", "d": "D"}, time_one, warm_up=1, measured=2)
+    found = measure({"a": "A", "b": "B", "c": "C"}, time_one, warm_up=1)
     assert seen == ["A", "B", "C"] and list(found) == ["b", "c"]
 
 
-def test_too_few_queries_are_an_error():
-    with pytest.raises(InputError, match=r"needs 2 \+ 2 queries, the query set has 3"):
-        measure(dict.fromkeys("abc", ""), None, 2, 2)
+def test_the_first_queries_are_timed_and_too_few_are_an_error(tmp_path):
+    (tmp_path / "q.tsv").write_text("a\tA\nb\tB\nc\tC\n")
+    assert timed_queries(tmp_path / "q.tsv", 1, 1) == {"a": "A", "b": "B"}
+    with pytest.raises(InputError, match=r"needs 2 \+ 2 queries, .*q\.tsv has 3"):
+        timed_queries(tmp_path / "q.tsv", 2, 2)
 
 
 def test_the_total_is_the_wall_clock_of_a_concurrent_run():
