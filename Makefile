@@ -28,21 +28,13 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/pip check --disable-pip-version-check
 	@touch $@
 
-# One run at a time; a lock that a killed run left behind is removed, and what it left unfinished is made again.
-define run
-@mkdir -p .snakemake
-@exec 9> .snakemake/make.lock; flock --nonblock 9 || { echo "another make is running the workflow in this folder; wait for it"; exit 1; }; \
-if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then snakemake --unlock --cores 1 >/dev/null 2>&1; fi; \
-snakemake $(1)
-endef
-
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
-	$(call run,smoke --cores $(CORES))
+	@workflow/run.sh smoke --cores $(CORES)
 	@echo; cat results/smoke/table.md
 	@echo "rows:    results/smoke/rows/"; echo "figures: $$(ls results/smoke/figures/*.png)"; echo "logs:    results/smoke/logs/"
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
-	$(call run,--cores $(CORES) --resources gpu=1)
+	@workflow/run.sh --cores $(CORES) --resources gpu=1
 
 lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 	ruff check .

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from epic.evaluate import mean, read_values
 from epic.files import read_json, sha256_of, write_json, write_text
+from epic.store import model_digest
 
 NOT_RUN = "not run"
 
@@ -32,12 +33,12 @@ def metrics_of(evaluations: dict) -> dict:
     return metrics
 
 
-def write_row(row: dict, settings: dict, query_sets: list, evaluations: list, runs: list, cutoff_path, out) -> None:
+def write_row(row: dict, settings: dict, query_sets: list, evaluations: list, runs: list, cutoff_path, checkpoint, out) -> None:
     """Everything about a row that is deterministic; evaluations and runs in the order of `query_sets`."""
     metrics = metrics_of(dict(zip(query_sets, evaluations, strict=True)))
     facts = {"id": row["id"], "label": row["label"], "group": row["group"], "kind": row["kind"], "settings": dict(settings)}
-    if cutoff_path:
-        facts["settings"]["cutoff"] = read_json(cutoff_path)["cutoff"]
+    if checkpoint:
+        facts["settings"] |= {"cutoff": read_json(cutoff_path)["cutoff"], "model_sha256": model_digest(checkpoint)}
     facts["metrics"] = metrics
     facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(query_sets, runs, strict=True)}
     facts["published"] = [entry | {"verdict": verdict(entry, metrics)} for entry in row["published"]]
@@ -72,9 +73,10 @@ def render_row(row_path, latency_path, significance_paths, note: str, out) -> No
         lines += _latency(read_json(latency_path), published_ms(row))
     for path in significance_paths:
         lines += [_significance(path, row["id"]), ""]
-    lines += ["## Settings", "", "| key | value |", "|---|---|"]
-    lines += [f"| {key} | {_show(value)} |" for key, value in row["settings"].items()] + ["", f"*{note}*", ""]
-    write_text(out, "\n".join(lines))
+    if row["settings"]:
+        lines += ["## Settings", "", "| key | value |", "|---|---|"]
+        lines += [*(f"| {key} | {_show(value)} |" for key, value in row["settings"].items()), ""]
+    write_text(out, "\n".join([*lines, f"*{note}*", ""]))
 
 
 def _effectiveness(row):

@@ -91,6 +91,7 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     (tmp_path / "v.tsv").write_text("query_id\tRR@10\tnDCG@10\nq\t0.5\t0.25\nr\t0.0\t0.0\n")
     (tmp_path / "a.run").write_text("q Q0 1 1 1.0 t\n")
     (tmp_path / "c.json").write_text('{"cutoff": 7}')
+    (tmp_path / "model.safetensors").write_bytes(b"")
     declared = {
         "id": "a",
         "label": "A",
@@ -99,13 +100,13 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
         "published": [entry(0.25), entry(48, "latency", None, "ms/query")],
     }
     for name in ("one", "two"):
-        write_row(
-            declared, {"keep": 10}, ["test"], [tmp_path / "v.tsv"], [tmp_path / "a.run"], tmp_path / "c.json", tmp_path / name
-        )
+        paths = [tmp_path / "v.tsv"], [tmp_path / "a.run"], tmp_path / "c.json", tmp_path
+        write_row(declared, {"keep": 10}, ["test"], *paths, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     found = json.loads((tmp_path / "one").read_text())
     assert found["metrics"] == {"test": {"RR@10": 0.25, "nDCG@10": 0.125, "queries": 2}}
-    assert found["settings"] == {"keep": 10, "cutoff": 7} and found["published"][0]["verdict"] == "match"
+    assert found["settings"]["cutoff"] == 7 and found["settings"]["model_sha256"].startswith("e3b0c442")
+    assert found["settings"]["keep"] == 10 and found["published"][0]["verdict"] == "match"
     stage = {"mean": 1.0, "p50": 1.0, "p95": 2.0, "p99": 3.0}
     (tmp_path / "l.json").write_text(json.dumps({"ms": {"total": stage, "load": stage | {"mean": 0.0}}}))
     (tmp_path / "test").mkdir()

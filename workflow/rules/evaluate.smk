@@ -7,7 +7,7 @@ out  results/{experiment}/evaluate/{row}/{query_set}.tsv
 
 rule evaluate:
     input:
-        run=lambda wildcards: runs_of(wildcards, item_of(wildcards, "row", wildcards.row))[wildcards.query_set],
+        run=lambda wildcards: run_of(wildcards, wildcards.query_set),
         qrels=rules.queries.output.qrels,
     output:
         values="results/{experiment}/evaluate/{row}/{query_set}.tsv",

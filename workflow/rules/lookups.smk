@@ -58,6 +58,22 @@ def shards_of(wildcards):
     return scattered(rules.encode.output.vectors, experiment=wildcards.experiment, model=wildcards.model)
 
 
+def row_here(wildcards):
+    """The row that the output path names, which must be one that is run here."""
+    row = item_of(wildcards, "row", wildcards.row)
+    if row["kind"] == "published-only":
+        raise WorkflowError(f"row {row['id']} of {wildcards.experiment} is of the kind published-only: it is not run here")
+    return row
+
+
+def run_of(wildcards, query_set):
+    """The run a row is scored on: re-ranked, or the first stage's own."""
+    row = row_here(wildcards)
+    if row["kind"] == "model":
+        return at(rules.rerank.output.run, wildcards, row=row["id"], query_set=query_set)
+    return at(rules.retrieve.output.run, wildcards, first_stage=row["first_stage"], query_set=query_set)
+
+
 def model_row(wildcards):
     """The row that the output path names, which must be one that re-ranks."""
     row = item_of(wildcards, "row", wildcards.row)
@@ -93,7 +109,7 @@ def model_jobs(what):
 
 def timed_inputs(wildcards):
     """What a row needs at query time."""
-    row = item_of(wildcards, "row", wildcards.row)
+    row = row_here(wildcards)
     queries = experiment_of(wildcards)["latency"]["query_set"]
     names = {"first_stage": row["first_stage"], "query_set": queries, "model": row.get("model")}
     found = {
@@ -121,10 +137,11 @@ def row_inputs(wildcards):
         return {}
     found = {
         "values": [at(rules.evaluate.output.values, wildcards, row=row["id"], query_set=name) for name in sets],
-        "runs": list(runs_of(wildcards, row).values()),
+        "runs": [run_of(wildcards, name) for name in sets],
     }
     if row["kind"] == "model":
         found["cutoff"] = of_row(rules.tune.output.cutoff)(wildcards)
+        found["checkpoint"] = of_row(rules.train.output.checkpoint)(wildcards)
     return found
 
 
@@ -178,18 +195,6 @@ def comparisons_of(wildcards):
 def timed_rows(wildcards):
     """Latency files by row."""
     return {row["id"]: at(rules.latency.output.summary, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
-
-
-def runs_of(wildcards, row):
-    """The runs a row is scored on, by test query set: re-ranked, or the first stage's own."""
-    stage, name = ("rerank", row["id"]) if row["kind"] == "model" else ("retrieve", row["first_stage"])
-    sets = with_purpose(experiment_of(wildcards), "test")
-    return {
-        query_set: at(
-            "results/{experiment}/{stage}/{name}/{query_set}.run", wildcards, stage=stage, name=name, query_set=query_set
-        )
-        for query_set in sets
-    }
 
 
 def run_rows(settings):

@@ -11,5 +11,6 @@ with log_to(snakemake.log[0]):
         evaluations=snakemake.input.get("values", []),
         runs=snakemake.input.get("runs", []),
         cutoff_path=snakemake.input.get("cutoff"),
+        checkpoint=snakemake.input.get("checkpoint"),
         out=snakemake.output.row,
     )

@@ -1,0 +1,178 @@
+"""Dry-runs and messages: the right jobs, and errors that say what exists."""
+
+import re
+import shutil
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT, snakemake
+
+
+def jobs(output):
+    """Rule -> number of jobs, from the statistics that a dry-run prints."""
+    table = output.split("Job stats:")[1].split("total")[0]
+    return {name: int(count) for name, count in re.findall(r"^(\w+) +(\d+)$", table, re.MULTILINE)}
+
+
+def files(output):
+    """All paths under results/ that are mentioned as outputs."""
+    return set(re.findall(r"^    output: (.*)$", output, re.MULTILINE))
+
+
+@pytest.fixture(scope="module")
+def paper(tmp_path_factory):
+    run = snakemake("--dry-run", directory=tmp_path_factory.mktemp("paper"))
+    assert run.returncode == 0, run.stdout
+    return run.stdout
+
+
+def test_the_bare_command_is_the_paper(paper):
+    found = jobs(paper)
+    assert found["encode"] == 64 and found["train"] == 1 and found["prune"] == 3 and found["fetch"] == 1
+    assert found["rerank"] == 8 * 4 and found["evaluate"] == 10 * 4 and found["rows"] == 16 and found["latency"] == 10
+    assert "results/smoke" not in paper
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        "smoke",
+        "results/smoke/table.tex",
+        "results/paper/rows/epic-bm25-r1000.json",
+        "results/paper/rows/bert-large.md",
+        "results/paper/encode/paper/3-of-64",
+        "results/paper/figures/frequencies-paper.pdf",
+        "results/smoke/significance/validation/epic-bm25-r100-vs-bm25.json",
+    ],
+)
+def test_any_file_can_be_asked_for_by_its_path(target, tmp_path):
+    run = snakemake(target, "--dry-run", directory=tmp_path)
+    assert run.returncode == 0, run.stdout
+
+
+def test_one_row_makes_just_what_it_needs(tmp_path):
+    run = snakemake("results/smoke/rows/epic-bm25-r1000.md", "--dry-run", directory=tmp_path)
+    found = jobs(run.stdout)
+    assert "doctttttquery" not in " ".join(files(run.stdout))
+    assert found == {
+        "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "encode": 2, "prune": 1,
+        "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "significance": 1, "latency": 1, "rows": 1, "pages": 1,
+    }  # fmt: skip
+
+
+def test_shards_can_be_set_on_the_command_line(tmp_path):
+    run = snakemake("results/paper/prune/paper/1000", "--dry-run", "--set-scatter", "paper=5", directory=tmp_path)
+    assert jobs(run.stdout)["encode"] == 5
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("results/nope/table.md", "there is no experiment nope; there are paper, smoke"),
+        ("results/smoke/train/nope/history.tsv", "there is no model in smoke: nope; there are paper"),
+        ("results/smoke/rows/nope.md", "there is no row in smoke: nope; there are bm25, doc2query"),
+        ("results/smoke/index/nope", "there is no first stage in smoke: nope; there are bm25, doctttttquery"),
+        ("results/smoke/data/nope.queries.tsv", "there is no query set in smoke: nope; there are train, validation, test"),
+        ("results/smoke/rerank/bm25/test.run", "row bm25 of smoke is of the kind first-stage: there is nothing to re-rank"),
+        (
+            "results/smoke/significance/test/bm25-vs-tk-1.json",
+            "row tk-1 of smoke is of the kind published-only: it is not run here",
+        ),
+        ("results/smoke/latency/tk-1.json", "row tk-1 of smoke is of the kind published-only: it is not run here"),
+        ("results/smoke/evaluate/bm25/nope.tsv", "there is no query set in smoke: nope"),
+        ("results/smoke/fetch/nope.zip", "smoke downloads no nope.zip; it downloads nothing"),
+    ],
+)
+def test_what_does_not_exist_is_refused_with_what_does(target, said, tmp_path):
+    run = snakemake(target, "--dry-run", directory=tmp_path)
+    assert run.returncode and said in run.stdout, run.stdout
+
+
+def mine(tmp_path, change):
+    """An experiment of one's own in the working directory."""
+    settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
+    change(settings)
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "mine.yaml").write_text(yaml.safe_dump(settings))
+
+
+def test_an_experiment_in_the_working_directory_is_found(tmp_path):
+    mine(tmp_path, lambda settings: settings["encode"].update(shards=3))
+    run = snakemake("results/mine/table.md", "--dry-run", directory=tmp_path)
+    assert run.returncode == 0 and jobs(run.stdout)["encode"] == 3
+
+
+def test_a_misspelt_key_stops_everything_with_file_and_key(tmp_path):
+    mine(tmp_path, lambda settings: settings["train"].update(lerning_rate=1))
+    run = snakemake("smoke", "--dry-run", directory=tmp_path)
+    assert run.returncode and "mine.yaml: $.train:" in run.stdout and "lerning_rate" in run.stdout
+
+
+def test_a_missing_collection_folder_is_named(tmp_path):
+    mine(tmp_path, lambda settings: settings["data"].update(documents="path:not/here"))
+    run = snakemake("results/mine/data/manifest.json", "--dry-run", directory=tmp_path)
+    assert run.returncode and "path:not/here: not found" in run.stdout
+
+
+@pytest.fixture
+def no_gpu(tmp_path):
+    """A PATH on which nvidia-smi finds nothing, so that no test can ever start the paper's run."""
+    tool = tmp_path / "bin" / "nvidia-smi"
+    tool.parent.mkdir()
+    tool.write_text("#!/bin/sh\nexit 9\n")
+    tool.chmod(0o755)
+    import os
+
+    return f"{tool.parent}:{os.environ['PATH']}"
+
+
+def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gpu):
+    run = snakemake("--resources", "gpu=1", directory=tmp_path, PATH=no_gpu)
+    assert run.returncode
+    assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
+    assert "make smoke" in run.stdout and "msmarco" in run.stdout and "disk: 400 GB free" in run.stdout
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_disk_that_is_too_small_is_refused(tmp_path):
+    mine(tmp_path, lambda settings: settings["compute"].update(disk_gb=1e9))
+    run = snakemake("results/mine/data/manifest.json", directory=tmp_path)
+    assert run.returncode and "disk: 1e+09 GB free" in run.stdout and "larger disk" in run.stdout
+
+
+def broken(tmp_path, name, content):
+    """The smoke experiment over a copy of the tiny collection with one file replaced."""
+    shutil.copytree(ROOT / "workflow" / "resources" / "tiny", tmp_path / "copy")
+    (tmp_path / "copy" / name).write_text(content)
+
+    def change(settings):
+        settings["data"]["documents"] = "path:copy"
+        for query_set in settings["query_sets"]:
+            query_set["dataset"] = query_set["dataset"].replace("workflow/resources/tiny", "copy")
+        settings["first_stages"][1]["predicted_queries"]["source"] = "path:copy/predicted"
+
+    mine(tmp_path, change)
+
+
+def test_a_malformed_line_fails_the_job_and_its_log_names_file_and_line(tmp_path):
+    broken(tmp_path, "docs.tsv", "0\tfine\n1 no tab\n")
+    run = snakemake("results/mine/data/manifest.json", directory=tmp_path)
+    log = (tmp_path / "results" / "mine" / "logs" / "data" / "documents.log").read_text()
+    assert run.returncode and "docs.tsv line 2: expected id TAB text" in log and "docs.tsv line 2" in run.stdout
+
+
+def test_predictions_for_another_collection_fail_the_job(tmp_path):
+    broken(tmp_path, "predicted/predicted_queries_topk_sample003.txt001-1004000", "too\nshort\n")
+    run = snakemake("results/mine/expand/doctttttquery", directory=tmp_path)
+    assert run.returncode and "ends after line 2" in run.stdout
+
+
+def test_an_old_java_fails_the_check_before_any_job(tmp_path):
+    java = tmp_path / "java" / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\necho 'openjdk version \"17.0.1\"' >&2\n")
+    java.chmod(0o755)
+    run = snakemake("results/smoke/index/bm25", directory=tmp_path, JAVA_HOME=str(tmp_path / "java"))
+    assert run.returncode and "Java 17" in run.stdout and "set JAVA_HOME to a Java 21" in run.stdout
+    assert not (tmp_path / "results").exists()

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Run Snakemake, going on by itself after a crash: one run at a time in this folder, and a lock that a killed run left
+# behind is removed. What it left unfinished is made again (profiles/default: rerun-incomplete).
+set -eu
+mkdir -p .snakemake
+exec 9> .snakemake/run.lock
+flock --nonblock 9 || { echo "another run holds .snakemake/run.lock in this folder; wait for it to end" >&2; exit 1; }
+for process in /proc/[0-9]*; do
+    if [ "$(cat "$process/comm" 2>/dev/null)" = snakemake ] && [ "$(readlink "$process/cwd" 2>/dev/null)" = "$PWD" ]; then
+        echo "snakemake is running in this folder already (process ${process#/proc/}); wait for it to end" >&2
+        exit 1
+    fi
+done
+if [ -n "$(ls -A .snakemake/locks 2>/dev/null)" ]; then
+    echo "removing the lock of a run that did not end" >&2
+    snakemake --unlock --cores 1 > /dev/null 2>&1
+fi
+exec snakemake "$@"
