@@ -10,7 +10,7 @@ BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke test lint unit paper clean
+.PHONY: help setup smoke test lint unit paper rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -47,6 +47,9 @@ test: lint  ## lint and all tests
 
 unit: $(READY)  ## the fast tests only
 	python -m pytest tests/unit tests/parity
+
+rulegraph: $(READY)  ## draw the rule graph of the README (needs graphviz)
+	snakemake smoke --rulegraph --cores 1 2>/dev/null | dot -Tsvg -o workflow/report/rulegraph.svg
 
 environment.yml: constraints.txt  ## the same versions for conda
 	@{ printf '# Generated from constraints.txt by `make environment.yml`; do not edit.\n'; \

@@ -127,12 +127,7 @@ def read_config(folder) -> dict:
 
 def load_pretrained(folder) -> tuple[Bert, Tensor]:
     """The body of a Hugging Face encoder, and its masked-language-model matrix or, without one, its word embeddings."""
-    weights = {}
-    for name, tensor in load_file(Path(folder) / "model.safetensors").items():
-        name = (
-            name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-        )
-        weights[name] = tensor
+    weights = {_current(name): tensor for name, tensor in load_file(Path(folder) / "model.safetensors").items()}
     body = Bert(read_config(folder))
     absent = [name for name in body.state_dict() if name not in weights]
     if absent:

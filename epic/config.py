@@ -1,5 +1,6 @@
 """Experiments: reading, checking, looking up. An experiment is one file, and nothing is merged into it."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,9 +30,8 @@ class TrainSettings:
 
 @dataclass(frozen=True)
 class EncodeSettings:
-    """How passages are encoded; the keys of `encode` in an experiment."""
+    """How passages are encoded; the keys of `encode` in an experiment, but for the number of shards."""
 
-    shards: int
     max_terms: int
     token_budget: int
     vocabulary_block: int
@@ -52,11 +52,17 @@ def _mapping(loader, node):
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
+KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
+NAME = re.compile(r"[a-z][a-z0-9_-]*")
+
+
 def load_experiments(folders, schema_path) -> dict[str, dict]:
     """All experiments of some folders by name; a name that stands in two folders is refused."""
     schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
     experiments = {}
     for path in [path for folder in folders for path in sorted(Path(folder).glob("*.yaml"))]:
+        if not NAME.fullmatch(path.stem):
+            raise InputError(f"{path}: an experiment's name is lower-case letters, digits, - and _; rename the file")
         if path.stem in experiments:
             raise InputError(f"{path}: an experiment named {path.stem} exists already; rename the file")
         experiments[path.stem] = load_experiment(path, schema)
@@ -90,9 +96,7 @@ def _check_references(path, settings) -> None:
 
     for row in settings["rows"]:
         given = row.keys() & {"first_stage", "model", "keep"}
-        if odd := sorted(given ^ KEYS_OF_KIND[row["kind"]]):
-            says = "has no" if odd[0] in given else "needs"
-            raise InputError(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']} {says} {odd[0]}")
+        _check_keys(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']}", given, KEYS_OF_KIND[row["kind"]])
         for key, field in (("first_stages", "first_stage"), ("models", "model")):
             if field in row:
                 must_exist(key, row[field], f"$.rows.{row['id']}.{field}")
@@ -104,14 +108,28 @@ def _check_references(path, settings) -> None:
             must_exist("rows", comparison[field], f"$.comparisons[{position}].{field}")
             if find(settings["rows"], comparison[field])["kind"] == "published-only":
                 raise InputError(f"{path}: $.comparisons[{position}]: {comparison[field]} is not run here")
-    must_exist("query_sets", settings["latency"]["query_set"], "$.latency.query_set")
-    must_exist("query_sets", settings["evaluate"]["headline"], "$.evaluate.headline")
+
+    def must_serve(name, purposes, where):
+        must_exist("query_sets", name, where)
+        if (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
+            raise InputError(f"{path}: {where}: {name} is for {purpose}, expected a set for {' or '.join(purposes)}")
+
+    must_serve(settings["latency"]["query_set"], ("latency", "test"), "$.latency.query_set")
+    must_serve(settings["evaluate"]["headline"], ("test",), "$.evaluate.headline")
     must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
-    if settings["triples"]["source"] == "sampled":
-        must_exist("query_sets", settings["triples"]["query_set"], "$.triples.query_set")
-        must_exist("first_stages", settings["triples"]["first_stage"], "$.triples.first_stage")
+    triples = settings["triples"]
+    says = f"{path}: $.triples: the source {triples['source']}"
+    _check_keys(says, triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]])
+    if triples["source"] == "sampled":
+        must_serve(triples["query_set"], ("train",), "$.triples.query_set")
+        must_exist("first_stages", triples["first_stage"], "$.triples.first_stage")
     if [query_set["purpose"] for query_set in settings["query_sets"]].count("validation") != 1:
         raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation")
+
+
+def _check_keys(what: str, given: set[str], needed: set[str]) -> None:
+    if odd := sorted(given ^ needed):
+        raise InputError(f"{what} {'has no' if odd[0] in given else 'needs'} {odd[0]}")
 
 
 def find(items: list[dict], name: str, what: str = "item") -> dict:

@@ -13,68 +13,15 @@ import logging
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
-from epic import ROOT
-from epic.files import InputError, numbered_lines, read_json, write_json, write_text
+from epic.files import InputError, numbered_lines, read_json, sha256_of, write_json, write_text
+from epic.folder import check_qrels, check_tsv, folder_of
 
 log = logging.getLogger(__name__)
 
 
-class Folder(NamedTuple):
-    """The files of a `path:` dataset."""
-
-    docs: Path
-    queries: Path
-    qrels: Path
-
-
-def folder_of(dataset: str) -> Folder | None:
-    """The files of a `path:` dataset; None for an ir_datasets id."""
-    if not dataset.startswith("path:"):
-        return None
-    name, _, split = dataset.removeprefix("path:").partition("#")
-    folder = resolve(name)
-    middle = f".{split}" if split else ""
-    return Folder(folder / "docs.tsv", folder / f"queries{middle}.tsv", folder / f"qrels{middle}.txt")
-
-
-def resolve(name: str) -> Path:
-    """A path as given where it is absolute, else below the working directory or, failing that, this repository."""
-    candidates = [Path.cwd() / name, ROOT / name]
-    for candidate in candidates:
-        if candidate.exists():
-            return candidate.resolve()
-    raise InputError(f"path:{name}: not found; looked for {', '.join(str(path) for path in candidates)}")
-
-
-def check_tsv(path: Path) -> int:
-    """Count the lines of an `id TAB text` file, or name the first that is malformed or repeats an id."""
-    seen = set()
-    for number, line in numbered_lines(path):
-        fields = line.split("\t")
-        if len(fields) != 2 or not fields[0].strip():
-            raise InputError(f"{path} line {number}: expected id TAB text, found {len(fields)} field(s): {line[:60]!r}")
-        if fields[0] in seen:
-            raise InputError(f"{path} line {number}: the id {fields[0]} is given twice; ids must be unique")
-        seen.add(fields[0])
-    if not seen:
-        raise InputError(f"{path}: the file is empty; expected lines of id TAB text")
-    return len(seen)
-
-
-def check_qrels(path: Path) -> None:
-    """Name the first malformed line of a TREC qrels file."""
-    for number, line in numbered_lines(path):
-        fields = line.split()
-        if len(fields) != 4 or not fields[3].lstrip("-").isdigit():
-            raise InputError(
-                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
-            )
-
-
 @contextmanager
-def _alone():
+def alone():
     """Only one process at a time fetches or builds: ir_datasets corrupts its stores otherwise."""
     import ir_datasets
 
@@ -96,7 +43,8 @@ def load(dataset: str):
     local = ir_datasets.util.LocalDownload
     qrels = ir_datasets.formats.TrecQrels(local(folder.qrels, mkdir=False), {})
     queries = ir_datasets.formats.TsvQueries(local(folder.queries, mkdir=False), lang=None)
-    return ir_datasets.Dataset(_local_docs(folder.docs), queries, qrels)
+    docs = _local_docs(folder.docs) if folder.docs.exists() else None  # queries of one's own over another collection
+    return ir_datasets.Dataset(docs, queries, qrels)
 
 
 def _local_docs(path: Path):
@@ -132,7 +80,7 @@ class Documents:
 
     def __init__(self, dataset: str):
         self.dataset = dataset
-        with _alone():
+        with alone():
             self._docs = load(dataset)
             self._store = self._docs.docs_store()
             self._store.build()
@@ -180,7 +128,8 @@ def prepare_documents(dataset: str, count: int, out) -> None:
             "correct data.count, or fetch the collection anew"
         )
     log.info("%s: %d documents", dataset, count)
-    write_json(out, {"documents": dataset, "count": count})
+    facts = {"documents": dataset, "count": count}
+    write_json(out, facts | ({"sha256": sha256_of(folder.docs)} if folder else {}))
 
 
 def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out) -> None:
@@ -189,10 +138,12 @@ def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out) 
     if folder:
         check_tsv(folder.queries)
         check_qrels(folder.qrels)
-    with _alone():
+    with alone():
         source = load(dataset)
         queries = {query.query_id: " ".join(query.default_text().split()) for query in source.queries_iter()}
         qrels = list(source.qrels_iter())
+    if blank := next((query_id for query_id, text in queries.items() if not text), None):
+        raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; remove it")
     named = folder.qrels if folder else f"the judgments of {dataset}"
     for qrel in qrels:
         if qrel.query_id not in queries:

@@ -19,7 +19,7 @@ from epic.frequencies import Counter
 from epic.log import progress
 from epic.model import Epic
 from epic.select import top_terms
-from epic.store import StoreWriter
+from epic.store import StoreWriter, finite
 
 log = logging.getLogger(__name__)
 PASSAGES_AT_A_TIME = 512  # sorted by length among themselves, written in document order
@@ -65,16 +65,18 @@ def _vectors(model, documents, positions, settings):
         texts = dict(documents.span(span))
         pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
         vectors = np.empty((len(texts), model.vocabulary), dtype=np.float16)
-        for rows, found in vectors_by_batch(model, pieces, settings):
+        for rows, found in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block):
             vectors[rows] = found
         yield list(texts), vectors
 
 
-def vectors_by_batch(model: Epic, pieces: dict[str, list[int]], settings: EncodeSettings):
+def vectors_by_batch(model: Epic, pieces: dict[str, list[int]], token_budget: int, block: int):
     """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first."""
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
-    for batch in by_tokens(pieces, settings.token_budget, model.window):
-        found = document_vectors(model, [pieces[doc_id] for doc_id in batch], settings.vocabulary_block)
+    for batch in by_tokens(pieces, token_budget, model.window):
+        found = document_vectors(model, [pieces[doc_id] for doc_id in batch], block)
+        for doc_id, vector in zip(batch, found, strict=True):
+            finite(doc_id, vector)
         yield [place[doc_id] for doc_id in batch], found
 
 

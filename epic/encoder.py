@@ -5,8 +5,8 @@ import logging
 import shutil
 from pathlib import Path
 
-from epic.data import resolve
 from epic.files import InputError, sha256_of, whole
+from epic.folder import resolve
 
 log = logging.getLogger(__name__)
 FILES = ("config.json", "model.safetensors", "tokenizer.json")

@@ -11,11 +11,11 @@ from epic.runs import read_run
 METRICS = ("RR@10", "nDCG@10")
 
 
-def per_query(qrels: dict[str, dict[str, int]], ranked: dict[str, list[str]]) -> dict[str, dict[str, float]]:
+def per_query(qrels: dict[str, dict[str, int]], ranked: dict[str, list[str]], relevance: int = 1) -> dict[str, dict[str, float]]:
     """RR@10 and nDCG@10 of every judged query; one that was not answered counts as zero.
 
-    ranked: query id -> document ids in rank order. pytrec_eval sorts by score and breaks ties its own way, so it is
-    given scores made from the ranks, which are exact in float32 and never tie.
+    ranked: query id -> document ids in rank order; relevance: the lowest grade that counts for RR. pytrec_eval sorts by
+    score and breaks ties its own way, so it is given scores made from the ranks, exact in float32 and never tied.
     """
     ten = {query_id: doc_ids[:10] for query_id, doc_ids in ranked.items() if query_id in qrels and doc_ids}
     for query_id, doc_ids in ten.items():
@@ -24,7 +24,7 @@ def per_query(qrels: dict[str, dict[str, int]], ranked: dict[str, list[str]]) ->
     run = {query_id: {doc_id: float(10 - i) for i, doc_id in enumerate(ids)} for query_id, ids in ten.items()}
     measured = {}
     if run:
-        measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "ndcg_cut.10"}).evaluate(run)
+        measured = pytrec_eval.RelevanceEvaluator(qrels, {"recip_rank", "ndcg_cut.10"}, relevance_level=relevance).evaluate(run)
     names = {"RR@10": "recip_rank", "nDCG@10": "ndcg_cut_10"}
     return {query_id: {metric: measured.get(query_id, {}).get(name, 0.0) for metric, name in names.items()} for query_id in qrels}
 
@@ -40,10 +40,10 @@ def mrr_at_10(qrels, ranked) -> float:
     return mean(values["RR@10"] for values in per_query(qrels, ranked).values())
 
 
-def evaluate(run_path, qrels_path, out) -> None:
+def evaluate(run_path, qrels_path, relevance: int, out) -> None:
     """Write the values of every judged query as TSV."""
     ranked = {query_id: [hit.doc_id for hit in hits] for query_id, hits in read_run(run_path).items()}
-    values = per_query(read_qrels(qrels_path), ranked)
+    values = per_query(read_qrels(qrels_path), ranked, relevance)
     lines = ["\t".join(("query_id", *METRICS))]
     lines += ["\t".join((query_id, *(repr(found[metric]) for metric in METRICS))) for query_id, found in values.items()]
     write_text(out, "\n".join(lines) + "\n")

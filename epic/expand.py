@@ -22,6 +22,14 @@ MEMBER = re.compile(r"predicted_queries_topk_sample(\d{3})\.txt(\d{3})-1004000$"
 DOCS_PER_FILE = 500_000
 
 
+def source_of(files) -> Path | None:
+    """The folder that holds the sample files, or the zip itself; None where there are no files."""
+    files = [Path(file) for file in ([files] if isinstance(files, str) else files)]
+    if not files:
+        return None
+    return files[0] if files[0].suffix == ".zip" else files[0].parent
+
+
 def expand(documents: Documents, source, samples: int, out) -> None:
     """Write the documents as Anserini's JSON lines, with `samples` predicted queries each; source None adds nothing."""
     predictions = predicted_queries(source, samples) if source else None
@@ -98,8 +106,8 @@ def _members(source, stack):
     """Member names of a folder or a zip, and a function that opens one as text."""
     source = Path(source)
     if source.is_dir():
-        return [path.name for path in source.iterdir()], lambda name: open(source / name, encoding="utf-8")
+        return [path.name for path in source.iterdir()], lambda name: open(source / name, encoding="utf-8", newline="\n")
     if not zipfile.is_zipfile(source):
         raise InputError(f"{source}: neither a folder nor a zip of predicted queries; is the download complete?")
     archive = stack.enter_context(zipfile.ZipFile(source))
-    return archive.namelist(), lambda name: TextIOWrapper(archive.open(name), encoding="utf-8")
+    return archive.namelist(), lambda name: TextIOWrapper(archive.open(name), encoding="utf-8", newline="\n")

@@ -19,14 +19,12 @@ from typing import NamedTuple
 import numpy as np
 
 from epic import java
-from epic.config import EncodeSettings
 from epic.data import open_documents, read_queries
 from epic.files import InputError, read_json, write_json, write_text
 from epic.log import progress
 from epic.store import Store, open_store
 
 log = logging.getLogger(__name__)
-STAGES = ("retrieve", "load", "query_vector", "score", "total")
 
 
 class Timing(NamedTuple):
@@ -53,24 +51,29 @@ def first_stage(index, settings: dict, hits: int):
 
 
 @contextmanager
-def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, compute: dict):
-    """Yield a function that times one query through the whole row; a row without a model is its first stage."""
+def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, compute: dict, scratch):
+    """Yield a function that times one query through the whole row; a row without a model is its first stage.
+
+    Every timed query has been through the first stage once before, whatever the row, so that rows compare; `scratch`
+    is where the unpruned vectors of a row that keeps all terms lie meanwhile.
+    """
+    hits = {text: search(text) for text in queries.values()}
     if row["kind"] == "first-stage":
         yield lambda text: retrieve_timing(search, text)
         return
-    from epic.compute import prepare  # torch and transformers take seconds to import; the first stage needs neither
+    from epic.compute import prepare  # torch takes seconds to import; the first stage does not need it
     from epic.model import Epic
     from epic.weigh import query_vector
 
     model = Epic.from_pretrained(files.checkpoint, prepare(compute["device"], compute["threads"]))
     cutoff = read_json(files.cutoff)["cutoff"]
-    with tempfile.TemporaryDirectory(prefix="epic-latency-") as scratch, ThreadPoolExecutor(1) as pool:
+    with tempfile.TemporaryDirectory(dir=scratch, prefix=".dense-") as folder, ThreadPoolExecutor(1) as pool:
         if files.store:
             load = pruned_loader(open_store(files.store, files.checkpoint))
         else:
-            wanted = sorted({doc_id for text in queries.values() for doc_id in search(text)[:cutoff]})
-            path = Path(scratch, "vectors.f16")
-            vectors = dense_vectors(model, open_documents(files.manifest), wanted, EncodeSettings(**encode), path)
+            wanted = sorted({doc_id for found in hits.values() for doc_id in found[:cutoff]})
+            path = Path(folder, "vectors.f16")
+            vectors = dense_vectors(model, open_documents(files.manifest), wanted, encode, path)
             load = dense_loader(vectors, {doc_id: place for place, doc_id in enumerate(wanted)})
         yield lambda text: rerank_timing(lambda t: search(t)[:cutoff], partial(query_vector, model), load, text, pool)
 
@@ -142,13 +145,13 @@ def dense_loader(vectors: np.ndarray, rows: dict[str, int]):
     return load
 
 
-def dense_vectors(model, documents, doc_ids: list[str], settings: EncodeSettings, path) -> np.ndarray:
+def dense_vectors(model, documents, doc_ids: list[str], encode: dict, path) -> np.ndarray:
     """Unpruned vectors of some documents in a mapped file, (n, V) float16."""
     from epic.encode import vectors_by_batch
 
     vectors = np.memmap(path, dtype=np.float16, mode="w+", shape=(max(1, len(doc_ids)), model.vocabulary))
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    for rows, found in vectors_by_batch(model, pieces, settings):
+    for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"]):
         vectors[rows] = found
     vectors.flush()
     return vectors
@@ -159,13 +162,13 @@ def summary(timings: dict[str, Timing]) -> dict[str, dict[str, float]]:
     table = np.array(list(timings.values()), dtype=np.float64) / 1e6  # (n, stages)
     return {
         stage: {"mean": float(column.mean())} | {f"p{p}": float(np.percentile(column, p)) for p in (50, 95, 99)}
-        for stage, column in zip(STAGES, table.T, strict=True)
+        for stage, column in zip(Timing._fields, table.T, strict=True)
     }
 
 
 def write_latency(timings: dict[str, Timing], settings: dict, threads: int, out, queries_out) -> None:
     """The summary with the machine it was measured on, and beside it every query's nanoseconds."""
-    lines = ["\t".join(("query_id", *(f"{stage}_ns" for stage in STAGES)))]
+    lines = ["\t".join(("query_id", *(f"{stage}_ns" for stage in Timing._fields)))]
     lines += ["\t".join((query_id, *map(str, timing))) for query_id, timing in timings.items()]
     write_text(queries_out, "\n".join(lines) + "\n")
     machine = {"cpu": _cpu(), "cores": os.cpu_count(), "torch_threads": threads, "system": platform.platform()}

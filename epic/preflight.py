@@ -1,9 +1,11 @@
 """Can this machine run what was asked for? Answered in seconds, before any job."""
 
+import os
 import shutil
 import socket
 import subprocess
 import threading
+import time
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -24,16 +26,20 @@ class Check(NamedTuple):
     remedy: str
 
 
-def checks(settings: dict, rules: set[str], folder) -> list[Check]:
-    """What the jobs of an experiment need from this machine; rules: names of the rules that would run."""
-    found = []
-    if settings["compute"]["device"] == "cuda" and rules & {"train", "encode", "tune", "rerank", "latency"}:
-        found.append(gpu())
-    hosts = sorted(set(_hosts(settings, rules)))
-    found += [network(host) for host in hosts]
-    if rules & {"data", "expand", "index", "encode", "prune"}:
+class Jobs(NamedTuple):
+    """What would run: names of rules, and the GPUs that single jobs ask for."""
+
+    rules: set[str]
+    gpus: set[int]
+
+
+def checks(settings: dict, jobs: Jobs, folder) -> list[Check]:
+    """What the jobs of an experiment need from this machine; `folder` is where they write."""
+    found = [gpu()] if any(jobs.gpus) else []
+    found += networks(sorted(set(_hosts(settings, jobs.rules))))
+    if jobs.rules & {"data", "expand", "index", "encode", "prune"}:
         found.append(disk(settings["compute"]["disk_gb"], folder))
-    if rules & {"index", "retrieve", "latency"}:
+    if jobs.rules & {"index", "retrieve", "latency"}:
         found.append(java())
     return found
 
@@ -70,33 +76,41 @@ def gpu() -> Check:
     return Check("GPU (CUDA)", "none", "run on a machine with an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
 
 
-def network(host: str) -> Check:
-    """A host to download from; name look-up and connection share a few seconds."""
-    answer = []
+def networks(hosts: list[str]) -> list[Check]:
+    """Hosts to download from, all asked at once; nothing is asked where a proxy does the asking."""
+    if any(os.environ.get(name) for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")):
+        return [Check(f"network: {host}", "through a proxy, not checked", "") for host in hosts]
+    answers: dict[str, str] = {}
 
-    def connect():
+    def connect(host):
         try:
             socket.create_connection((host, 443), SECONDS).close()
-            answer.append("reachable")
+            answers[host] = "reachable"
         except OSError as error:
-            answer.append(f"not reachable ({type(error).__name__})")
+            answers[host] = f"not reachable ({type(error).__name__})"
 
-    # A daemon thread: a name server that never answers must not keep Snakemake from ending.
-    thread = threading.Thread(target=connect, daemon=True)
-    thread.start()
-    thread.join(SECONDS)
-    found = answer[0] if answer else f"no answer in {SECONDS:g} s"
-    return Check(f"network: {host}", found, "" if found == "reachable" else "connect, or place the files by hand")
+    # Daemon threads: a name server that never answers must not keep Snakemake from ending.
+    threads = [threading.Thread(target=connect, args=(host,), daemon=True) for host in hosts]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + SECONDS
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    said = {host: answers.get(host, f"no answer in {SECONDS:g} s") for host in hosts}
+    remedy = {"reachable": ""}
+    return [Check(f"network: {host}", what, remedy.get(what, "run where the host can be reached")) for host, what in said.items()]
 
 
 def disk(gigabytes: float, folder) -> Check:
-    """Free space where results are written."""
-    folder = Path(folder).resolve()
-    while not folder.exists():
-        folder = folder.parent
-    free = shutil.disk_usage(folder).free / 1e9
-    remedy = "" if free >= gigabytes else "free some, or run with --directory on a larger disk"
-    return Check(f"disk: {gigabytes:g} GB free", f"{free:.0f} GB", remedy)
+    """Free space where results are written, beside what an earlier run has written there already."""
+    written = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file()) / 1e9
+    missing = max(0.0, gigabytes - written)
+    existing = Path(folder).resolve()
+    while not existing.exists():
+        existing = existing.parent
+    free = shutil.disk_usage(existing).free / 1e9
+    remedy = "" if free >= missing else "free some, or run with --directory on a larger disk"
+    return Check(f"disk: {missing:.3g} GB free", f"{free:.0f} GB", remedy)
 
 
 def java() -> Check:

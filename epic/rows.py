@@ -103,7 +103,7 @@ def _latency(latency, published):
             cells = " | ".join(f"{found[key]:.2f}" for key in ("mean", "p50", "p95", "p99"))
             lines.append(f"| {stage.replace('_', ' ')} | {cells} |")
     if published is not None:
-        lines += ["", f"The paper reports {published:g} ms on other hardware, over another collection."]
+        lines += ["", f"The paper reports {published:g} ms on its own hardware."]
     return [*lines, ""]
 
 

@@ -21,6 +21,12 @@ def model_digest(checkpoint) -> str:
     return sha256_of(Path(checkpoint) / "model.safetensors")
 
 
+def finite(doc_id: str, weights: np.ndarray) -> None:
+    """Refuse a passage whose weights do not fit float16: nothing is stored or scored in its place."""
+    if not np.isfinite(weights).all():
+        raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
+
+
 def open_store(path, checkpoint) -> "Store":
     """A store made by this very checkpoint."""
     store, digest = Store(path), model_digest(checkpoint)
@@ -103,9 +109,6 @@ class StoreWriter:
         """Append rows: terms (n, keep) ascending, weights (n, keep) float16."""
         if terms.shape != (len(doc_ids), self.keep) or terms.shape != weights.shape:
             raise ValueError(f"{len(doc_ids)} documents, terms {terms.shape}, weights {weights.shape}, keep {self.keep}")
-        bad = ~np.isfinite(weights).all(axis=1)
-        if bad.any():
-            raise InputError(f"document {doc_ids[int(bad.argmax())]} has a weight that is not finite in float16")
         self._terms.write(np.ascontiguousarray(terms, dtype=np.uint16).tobytes())
         self._weights.write(np.ascontiguousarray(weights, dtype=np.float16).tobytes())
         self._ids += doc_ids

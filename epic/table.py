@@ -14,7 +14,8 @@ def build(rows: list[dict], latencies: dict, comparisons: list[dict], headline: 
         found = comparison_of(row, headline)
         comparable = found["verdict"] in ("match", "above", "below")
         latency = latencies.get(row["id"])
-        marks = [c["mark"] for c in comparisons if c["system"] == row["id"] and c["query_set"] == headline and c["significant"]]
+        tested = [c for c in comparisons if c["system"] == row["id"] and c["query_set"] == found["query_set"]]
+        marks = [comparison["mark"] for comparison in tested if comparison["significant"]]
         records.append(
             {
                 "id": row["id"],
@@ -43,9 +44,10 @@ def caption(title: str, note: str, headline: str, comparisons: list[dict], alpha
             names.append(comparison["baseline"])
     marks = "; ".join(f"{mark} against {', '.join(names)}" for mark, names in tested.items())
     return (
-        f"{title}. MRR@10 and mean milliseconds per query. Marks: significantly different (paired t-test, p < {alpha:g}, "
-        f"query set {headline}): {marks}. A difference and a verdict are given only where the published value is of the "
-        f"same query set. Latencies depend on the machine and get no verdict. {note}"
+        f"{title}. MRR@10 and mean milliseconds per query. Ours is of the query set that is named: the published one, or "
+        f"{headline} where that is not run. Marks: significantly different there (paired t-test, p < {alpha:g}): {marks}. "
+        f"A difference and a verdict are given only where the published value is of the same query set. Latencies depend on "
+        f"the machine and get no verdict. {note}"
     )
 
 
@@ -57,16 +59,16 @@ def number(value, digits: int, missing: str, signed: bool = False) -> str:
 def markdown(records: list[dict], text: str) -> str:
     """A Markdown table with a line for each group."""
     lines = [
-        "| Method | MRR@10 published | ours | difference | ms published | ours | verdict |",
-        "|---|---:|---:|---:|---:|---:|---|",
+        "| Method | query set | MRR@10 published | ours | difference | ms published | ours | verdict |",
+        "|---|---|---:|---:|---:|---:|---:|---|",
     ]
     group = None
     for record in records:
         if record["group"] != group:
             group = record["group"]
-            lines.append(f"| **{group}** | | | | | | |")
+            lines.append(f"| **{group}** | | | | | | | |")
         ours = number(record["ours"], 4, "not run") + record["marks"]
-        cells = [record["label"], number(record["published"], 3, "-"), ours]
+        cells = [record["label"], record["query_set"] or "-", number(record["published"], 3, "-"), ours]
         cells += [number(record["difference"], 4, "-", signed=True), number(record["published_ms"], 0, "-")]
         cells += [number(record["ours_ms"], 1, "-"), record["verdict"]]
         lines.append("| " + " | ".join(cells) + " |")
@@ -75,15 +77,15 @@ def markdown(records: list[dict], text: str) -> str:
 
 def latex(records: list[dict], text: str) -> str:
     """A booktabs table."""
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(text)}}}", r"\begin{tabular}{lrrrrrl}", r"\toprule"]
-    lines += [r" & \multicolumn{3}{c}{MRR@10} & \multicolumn{2}{c}{ms/query} & \\"]
-    lines += [r"Method & published & ours & difference & published & ours & verdict \\"]
+    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(text)}}}", r"\begin{tabular}{llrrrrrl}", r"\toprule"]
+    lines += [r" & & \multicolumn{3}{c}{MRR@10} & \multicolumn{2}{c}{ms/query} & \\"]
+    lines += [r"Method & query set & published & ours & difference & published & ours & verdict \\"]
     group = None
     for record in records:
         if record["group"] != group:
             group = record["group"]
-            lines += [r"\midrule", rf"\multicolumn{{7}}{{l}}{{\textbf{{{escape(group)}}}}} \\"]
-        cells = [escape(record["label"]), number(record["published"], 3, "--")]
+            lines += [r"\midrule", rf"\multicolumn{{8}}{{l}}{{\textbf{{{escape(group)}}}}} \\"]
+        cells = [escape(record["label"]), record["query_set"] or "--", number(record["published"], 3, "--")]
         cells += [number(record["ours"], 4, "not run") + (f"$^{{{record['marks']}}}$" if record["marks"] else "")]
         cells += [number(record["difference"], 4, "--", signed=True), number(record["published_ms"], 0, "--")]
         cells += [number(record["ours_ms"], 1, "--"), record["verdict"]]

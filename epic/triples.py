@@ -5,7 +5,7 @@ import logging
 import random
 from typing import NamedTuple
 
-from epic.data import load, read_qrels, read_queries
+from epic.data import alone, load, read_qrels, read_queries
 from epic.files import InputError, numbered_lines, write_text
 from epic.runs import Run, read_run
 
@@ -31,10 +31,11 @@ def write_triples(source: dict, count: int, files: dict, out, queries_out) -> No
 
 def from_docpairs(dataset: str, count: int, out, queries_out) -> None:
     """The first `count` triples that a dataset publishes, in file order."""
-    source = load(dataset)
-    triples = [Triple(*pair[:3]) for pair in itertools.islice(source.docpairs_iter(), count)]
-    used = {triple.query_id for triple in triples}
-    queries = {query.query_id: query.default_text() for query in source.queries_iter() if query.query_id in used}
+    with alone():
+        source = load(dataset)
+        triples = [Triple(*pair[:3]) for pair in itertools.islice(source.docpairs_iter(), count)]
+        used = {triple.query_id for triple in triples}
+        queries = {query.query_id: query.default_text() for query in source.queries_iter() if query.query_id in used}
     _write(triples, queries, out, queries_out)
 
 

@@ -8,11 +8,20 @@ import numpy as np
 import torch
 
 from epic.batches import by_tokens
-from epic.data import Documents
+from epic.compute import prepare
+from epic.data import Documents, open_documents
+from epic.equations import expansion, importance, quality
 from epic.log import progress
 from epic.model import Epic
 from epic.runs import Run, ScoredDoc
-from epic.vectors import QueryVector
+from epic.store import finite
+from epic.vectors import QueryVector, read_vectors
+
+
+def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_budget: int) -> Run:
+    """EPIC scores for a run, from the files of an experiment."""
+    model = Epic.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"]))
+    return unpruned_scores(model, open_documents(manifest), read_vectors(vectors), run, token_budget)
 
 
 @torch.inference_mode()
@@ -35,16 +44,17 @@ def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryV
 
 def passage_weights(model: Epic, doc_ids, pieces, wanted, queries):
     """Yield (document id, term ids, phi_d at those terms as float16) for the terms that its queries ask for."""
-    terms = {d: np.unique(np.concatenate([queries[q].terms for q in wanted[d]])) for d in doc_ids}
     tokens = model.encode([pieces[doc_id] for doc_id in doc_ids])
-    longest = max(1, max(len(ids) for ids in terms.values()))
-    asked = torch.zeros(len(doc_ids), longest, dtype=torch.long)  # (B, Q)
-    for row, doc_id in enumerate(doc_ids):
-        asked[row, : len(terms[doc_id])] = torch.from_numpy(terms[doc_id].astype(np.int64))
-    columns = model.Theta2[asked.to(model.Theta2.device)]  # (B, Q, e)
-    phi = model.weights_at(tokens, columns).half().cpu().numpy()  # (B, Q)
-    for row, doc_id in enumerate(doc_ids):
-        yield doc_id, terms[doc_id], phi[row, : len(terms[doc_id])]
+    w_d, c = importance(model.theta3, tokens.f), quality(model.theta4, tokens.cls)  # (N,), (B,)
+    rows = zip(doc_ids, tokens.f.split(tokens.lengths), w_d.split(tokens.lengths), c, strict=True)
+    for doc_id, f, w, c_d in rows:  # (T, e), (T,), ()
+        terms = np.unique(np.concatenate([queries[query_id].terms for query_id in wanted[doc_id]]))  # (Q,)
+        columns = model.Theta2[torch.from_numpy(terms.astype(np.int64)).to(f.device)]  # (Q, e)
+        weights = w[:, None] * expansion(columns, f)  # (T, Q)
+        best = weights.amax(dim=0) if len(f) else f.new_zeros(len(terms))  # (Q,)
+        phi = (c_d * best).half().cpu().numpy()  # (Q,)
+        finite(doc_id, phi)
+        yield doc_id, terms, phi
 
 
 def dot(query: QueryVector, weights: np.ndarray) -> float:

@@ -79,6 +79,12 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["rows"].append(dict(s["rows"][0])), r"\$\.rows: the id bm25 is given twice"),
         (lambda s: s["comparisons"][0].update(system="nope"), r"\$\.comparisons\[0\]\.system: no nope in rows"),
         (lambda s: s["comparisons"][0].update(baseline="tk-1"), r"tk-1 is not run here"),
+        (lambda s: s["rows"][4].update(keep="all"), r"\$\.rows\[4\]\.keep: 'all' does not match '\^full\$'"),
+        (lambda s: s["triples"].update(seeed=1), r"\$\.triples: .*'seeed' was unexpected"),
+        (lambda s: s["triples"].pop("depth"), r"\$\.triples: the source sampled needs depth"),
+        (lambda s: s["triples"].update(dataset="x"), r"\$\.triples: the source sampled has no dataset"),
+        (lambda s: s["triples"].update(query_set="test"), r"\$\.triples\.query_set: test is for test, expected a set for train"),
+        (lambda s: s["evaluate"].update(headline="validation"), r"\$\.evaluate\.headline: validation is for validation"),
         (lambda s: s["query_sets"].pop(1), r"exactly one set must have the purpose validation"),
     ],
 )
@@ -103,6 +109,12 @@ def test_an_experiment_of_the_same_name_elsewhere_is_refused(tmp_path):
         load_experiments([EXPERIMENTS, tmp_path], SCHEMA)
 
 
+def test_a_name_that_no_path_could_hold_is_refused(tmp_path):
+    (tmp_path / "My.exp.yaml").write_text("title: other\n")
+    with pytest.raises(InputError, match="rename the file"):
+        load_experiments([tmp_path], SCHEMA)
+
+
 def test_what_does_not_exist_lists_what_does():
     with pytest.raises(InputError, match="there is no row c; there are a, b"):
         find([{"id": "a"}, {"id": "b"}], "c", "row")
@@ -110,13 +122,13 @@ def test_what_does_not_exist_lists_what_does():
 
 @pytest.mark.parametrize(("settings", "key"), [(TrainSettings, "train"), (EncodeSettings, "encode")])
 def test_dataclasses_and_schema_name_the_same_keys(settings, key):
-    assert {field.name for field in dataclasses.fields(settings)} == set(schema()["properties"][key]["properties"])
+    assert {field.name for field in dataclasses.fields(settings)} == set(schema()["properties"][key]["properties"]) - {"shards"}
 
 
 def test_the_schema_is_closed_at_every_level():
     def walk(node, path):
         if isinstance(node, dict):
-            if node.get("type") == "object":
+            if "object" in (node.get("type") or []) or node.get("type") == "object":
                 assert node.get("additionalProperties") is False, path
             for key, value in node.items():
                 walk(value, f"{path}.{key}")

@@ -2,8 +2,9 @@
 
 import pytest
 
-from epic.data import Documents, open_documents, prepare_documents, prepare_queries, read_qrels, read_queries, resolve
+from epic.data import Documents, open_documents, prepare_documents, prepare_queries, read_qrels, read_queries
 from epic.files import InputError
+from epic.folder import resolve
 
 
 @pytest.fixture
@@ -54,10 +55,12 @@ def test_an_edited_collection_is_read_anew(folder, tmp_path):
     ("name", "content", "message"),
     [
         ("docs.tsv", "0\ta\n1 no tab\n", r"docs\.tsv line 2: expected id TAB text"),
-        ("docs.tsv", "0\ta\tb\n", r"docs\.tsv line 1: expected id TAB text, found 3"),
+        ("docs.tsv", "0\ta\tb\n", r"docs\.tsv line 1: expected id TAB text, .*found 3"),
         ("docs.tsv", "0\ta\n0\tb\n", r"docs\.tsv line 2: the id 0 is given twice"),
         ("docs.tsv", "", r"docs\.tsv: the file is empty"),
         ("docs.tsv", "0\ta\n", r"has 1 documents, the experiment says 3"),
+        ("docs.tsv", "0 0\ta\n", r"docs\.tsv line 1: .*the id without blanks"),
+        ("queries.test.tsv", "q1\ta\nq2\t \n", r"queries\.test\.tsv: query q2 has no text"),
         ("queries.test.tsv", "q1\ta\n\tb\n", r"queries\.test\.tsv line 2: expected id TAB text"),
         ("qrels.test.txt", "q1 0 0 1\nq1 0 1\n", r"qrels\.test\.txt line 2: expected query id"),
         ("qrels.test.txt", "q1 0 0 yes\n", r"qrels\.test\.txt line 1: .*whole number"),
@@ -75,3 +78,19 @@ def test_a_missing_folder_says_where_it_was_looked_for(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match=str(tmp_path)):
         resolve("nowhere")
+
+
+def test_queries_of_ones_own_need_no_documents_beside_them(folder, tmp_path):
+    (tmp_path / "own").mkdir()
+    for name in ("queries.test.tsv", "qrels.test.txt"):
+        (folder / name).rename(tmp_path / "own" / name)
+    documents = Documents(f"path:{folder}")
+    prepare_queries(f"path:{tmp_path}/own#test", documents, tmp_path / "q.tsv", tmp_path / "r.txt")
+    assert len(read_queries(tmp_path / "q.tsv")) == 2
+
+
+def test_the_manifest_changes_with_the_documents(folder, tmp_path):
+    prepare_documents(f"path:{folder}", 3, tmp_path / "one.json")
+    (folder / "docs.tsv").write_text("0\tother\n1\tb\nx7\tc\n")
+    prepare_documents(f"path:{folder}", 3, tmp_path / "two.json")
+    assert (tmp_path / "one.json").read_bytes() != (tmp_path / "two.json").read_bytes()

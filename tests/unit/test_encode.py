@@ -11,13 +11,13 @@ from epic.data import Documents
 from epic.encode import encode_shard, parse_shard, shard_bounds
 from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to
-from epic.rerank import pruned_scores
+from epic.lookup import pruned_scores
 from epic.runs import ScoredDoc
 from epic.store import Store
 from epic.unpruned import unpruned_scores
 from epic.weigh import weigh
 
-SETTINGS = EncodeSettings(shards=2, max_terms=1000, token_budget=64, vocabulary_block=5)
+SETTINGS = EncodeSettings(max_terms=1000, token_budget=64, vocabulary_block=5)
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def one_step(left, right):
 
 def test_vectors_do_not_depend_on_batches_blocks_or_shards(model, documents, tmp_path):
     model, whole = model.float(), []
-    for name, shards, settings in (("a", 1, SETTINGS), ("b", 4, EncodeSettings(4, 1000, 512, 1000))):
+    for name, shards, settings in (("a", 1, SETTINGS), ("b", 4, EncodeSettings(1000, 512, 1000))):
         (tmp_path / name).mkdir()
         paths = encoded(model, documents, tmp_path / name, shards, settings)
         whole.append(np.concatenate([Store(path).weights for path in paths]))
@@ -129,3 +129,18 @@ def test_lost_counts_are_noticed(model, documents, tmp_path):
     (path / "frequencies.json").write_text(json.dumps(counts))
     with pytest.raises(InputError, match="values were counted"):
         gather([path], tmp_path / "f.tsv")
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
+def test_weights_that_are_not_finite_in_float16_are_refused_with_the_document(model, documents, tmp_path, value):
+    import torch
+
+    model = model.float()
+    with torch.no_grad():
+        model.Theta2[7].fill_(value)
+    with pytest.raises(InputError, match=r"document \d has a weight that is not finite"):
+        encoded(model, documents, tmp_path, 1)
+    assert not (tmp_path / "1-of-1").exists()
+    queries = weigh(model, {"q": model.tokenizer.id_to_token(7)})
+    with pytest.raises(InputError, match="document 0 has a weight that is not finite"):
+        unpruned_scores(model, documents, queries, {"q": [ScoredDoc("0", 1.0)]}, token_budget=64)

@@ -67,7 +67,7 @@ def test_ndcg_by_hand():
 def test_values_survive_the_file(tmp_path):
     (tmp_path / "a.run").write_text("q Q0 7 1 2.5 tag\nq Q0 8 2 2.5 tag\n")
     (tmp_path / "qrels").write_text("q 0 8 1\nmissing 0 1 1\n")
-    evaluate(tmp_path / "a.run", tmp_path / "qrels", tmp_path / "values.tsv")
+    evaluate(tmp_path / "a.run", tmp_path / "qrels", 1, tmp_path / "values.tsv")
     assert read_values(tmp_path / "values.tsv")["RR@10"] == {"q": 0.5, "missing": 0.0}
 
 
@@ -75,3 +75,9 @@ def test_a_truncated_table_is_refused(tmp_path):
     (tmp_path / "values.tsv").write_text("query_id\tRR@10\tnDCG@10\nq\t0.5\n")
     with pytest.raises(InputError, match=r"values\.tsv"):
         read_values(tmp_path / "values.tsv")
+
+
+def test_graded_judgments_count_from_the_given_grade():
+    graded = {"q": {"a": 1, "b": 2, "c": 0}}
+    assert per_query(graded, {"q": ["c", "a", "b"]}, relevance=1)["q"]["RR@10"] == pytest.approx(1 / 2)
+    assert per_query(graded, {"q": ["c", "a", "b"]}, relevance=2)["q"]["RR@10"] == pytest.approx(1 / 3)

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from epic.data import Documents
-from epic.expand import expand, predicted_queries
+from epic.expand import expand, predicted_queries, source_of
 from epic.files import InputError
 
 NAME = "predicted_queries_topk_sample{:03d}.txt{:03d}-1004000"
@@ -81,3 +81,14 @@ def test_a_missing_sample_and_a_file_that_is_no_zip_are_named(samples, tmp_path)
     (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 broken")
     with pytest.raises(InputError, match="is the download complete"):
         list(predicted_queries(tmp_path / "half.zip", 1))
+
+
+def test_the_source_is_found_from_its_files(samples, tmp_path):
+    assert source_of([]) is None
+    assert source_of(sorted(map(str, samples.iterdir()))) == samples
+    assert source_of(str(tmp_path / "p.zip")) == tmp_path / "p.zip"
+
+
+def test_a_lone_carriage_return_is_no_line_end(samples):
+    (samples / NAME.format(0, 1)).write_bytes(b"s0\rd3\n")
+    assert len(list(predicted_queries(samples, 2))) == 4

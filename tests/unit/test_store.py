@@ -90,12 +90,6 @@ def test_an_empty_shard_is_a_store(tmp_path):
     assert len(Store(tmp_path / "a")) == 0
 
 
-def test_weights_that_are_not_finite_are_refused_with_the_document(tmp_path):
-    writer = StoreWriter(tmp_path / "a", 1, 10, "m")
-    with pytest.raises(InputError, match="document 8 has a weight that is not finite"):
-        writer.add(["7", "8"], np.zeros((2, 1), np.uint16), np.array([[1], [np.inf]], np.float16))
-
-
 def test_a_vocabulary_that_does_not_fit_16_bits_is_refused(tmp_path):
     with pytest.raises(InputError, match="16-bit"):
         StoreWriter(tmp_path / "a", 1, 70_000, "m")

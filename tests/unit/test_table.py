@@ -75,15 +75,15 @@ def test_a_record_holds_difference_marks_and_latency(records):
 def test_markdown_shows_groups_and_rows_that_were_not_run(records):
     text = markdown(records, "caption")
     assert text.splitlines()[2:6] == [
-        "| **G** | | | | | | |",
-        "| A & B_1 | 0.300 | 0.3100x | +0.0100 | 48 | 12.3 | match |",
-        "| **H** | | | | | | |",
-        "| A & B_1 | 0.250 | not run | - | - | - | not run |",
+        "| **G** | | | | | | | |",
+        "| A & B_1 | test | 0.300 | 0.3100x | +0.0100 | 48 | 12.3 | match |",
+        "| **H** | | | | | | | |",
+        "| A & B_1 | - | 0.250 | not run | - | - | - | not run |",
     ]
 
 
 def test_latex_is_escaped(records):
-    assert r"A \& B\_1 & 0.300 & 0.3100$^{x}$ & +0.0100 & 48 & 12.3 & match \\" in latex(records, "100 % of {it}")
+    assert r"A \& B\_1 & test & 0.300 & 0.3100$^{x}$ & +0.0100 & 48 & 12.3 & match \\" in latex(records, "100 % of {it}")
     assert escape("50 % p < 0.01 ~ \\") == r"50 \% p $<$ 0.01 \textasciitilde{} \textbackslash{}"
 
 

@@ -3,22 +3,23 @@
 from pathlib import Path
 
 from epic.config import find, load_experiments, with_purpose
-from epic.data import folder_of, resolve
 from epic.digest import code_digest
+from epic.folder import folder_of, resolve
 
 FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
 EXPERIMENTS = load_experiments(FOLDERS, Path(workflow.basedir, "workflow", "schemas", "experiment.schema.yaml"))
 
 
+# None may hold a slash. What does not exist is refused by the lookups, with a list of what does.
 wildcard_constraints:
-    experiment="[a-z][a-z0-9_-]*",
-    model="[a-z0-9-]+",
-    row="[a-z0-9-]+",
-    baseline="[a-z0-9-]+",
-    first_stage="[a-z0-9-]+",
-    query_set="[a-z0-9-]+",
+    experiment="[^/]+",
+    model="[^/]+",
+    row="[^/]+",
+    baseline="[^/]+",
+    first_stage="[^/]+",
+    query_set="[^/]+",
     keep=r"\d+",
-    file="[A-Za-z0-9][A-Za-z0-9._-]*",
+    file="[^/]+",
 
 
 scattergather:
@@ -64,6 +65,12 @@ def item(kind, *keys):
     return lookup
 
 
+def compute(wildcards):
+    """What torch computes on; the experiment's needs of disk and memory change no result, so they are no params."""
+    settings = experiment_of(wildcards)["compute"]
+    return {"device": settings["device"], "threads": settings["threads"]}
+
+
 def code(stage):
     """Digest of a stage's script and of the modules it imports; a change reruns the stage."""
     return code_digest(Path(workflow.basedir, "workflow", "scripts", f"{stage}.py"))
@@ -81,12 +88,14 @@ def at(pattern, wildcards, **more):
 
 def preflight():
     """Refuse, before any job, what this machine cannot run."""
-    from epic.preflight import checks, refusal
+    from epic.preflight import Jobs, checks, refusal
 
-    rules_of = {}
+    found = {}
     for job in workflow.dag.needrun_jobs():
         if "experiment" in job.wildcards_dict:
-            rules_of.setdefault(job.wildcards_dict["experiment"], set()).add(job.rule.name)
-    refused = [refusal(name, checks(EXPERIMENTS[name], rules, "results")) for name, rules in sorted(rules_of.items())]
+            jobs = found.setdefault(job.wildcards_dict["experiment"], Jobs(set(), set()))
+            jobs.rules.add(job.rule.name)
+            jobs.gpus.add(job.resources.get("gpu", 0))
+    refused = [refusal(name, checks(EXPERIMENTS[name], jobs, Path("results", name))) for name, jobs in sorted(found.items())]
     if any(refused):
         raise WorkflowError("\n".join(filter(None, refused)))

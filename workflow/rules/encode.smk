@@ -23,8 +23,8 @@ rule encode:
         mem_mb=16_000,
         runtime="4h",
     params:
-        encode=setting("encode"),
-        compute=setting("compute"),
+        encode=lambda wildcards: {key: value for key, value in setting("encode")(wildcards).items() if key != "shards"},
+        compute=compute,
         code=code("encode"),
     script:
         "../scripts/encode.py"

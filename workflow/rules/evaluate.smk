@@ -16,6 +16,7 @@ rule evaluate:
     conda:
         "../../environment.yml"
     params:
+        relevance=item("query_set", "relevance"),
         code=code("evaluate"),
     script:
         "../scripts/evaluate.py"

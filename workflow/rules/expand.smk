@@ -19,7 +19,7 @@ rule expand:
         mem_mb=4_000,
         runtime="4h",
     params:
-        predicted=item("first_stage", "predicted_queries"),
+        samples=lambda wildcards: (item("first_stage", "predicted_queries")(wildcards) or {"samples": 0})["samples"],
         code=code("expand"),
     script:
         "../scripts/expand.py"

@@ -18,10 +18,9 @@ rule index:
         "../../environment.yml"
     threads: 8
     resources:
-        mem_mb=lambda wildcards: experiment_of(wildcards)["compute"]["index_memory_mb"] + 1_000,
+        mem_mb=setting("compute", "index_memory_mb"),
         runtime="4h",
     params:
-        memory_mb=setting("compute", "index_memory_mb"),
         code=code("index"),
     script:
         "../scripts/index.py"

@@ -17,15 +17,15 @@ rule latency:
         "../../environment.yml"
     threads: 1024  # scaled to all cores: nothing runs beside a measurement
     resources:
-        gpu=gpu,
+        gpu=lambda wildcards: gpu(wildcards) if row_here(wildcards)["kind"] == "model" else 0,
         mem_mb=16_000,
         runtime="4h",
     params:
-        row=item("row"),
+        row=lambda wildcards: {key: row_here(wildcards).get(key) for key in ("kind", "keep")},
         first_stage=lambda wildcards: item_of(wildcards, "first_stage", item_of(wildcards, "row", wildcards.row)["first_stage"]),
         latency=setting("latency"),
-        encode=setting("encode"),
-        compute=setting("compute"),
+        encode=lambda wildcards: {key: experiment_of(wildcards)["encode"][key] for key in ("token_budget", "vocabulary_block")},
+        compute=compute,
         code=code("latency"),
     script:
         "../scripts/latency.py"

@@ -18,12 +18,15 @@ def download_of(wildcards):
 
 
 def predictions_of(wildcards):
-    """The folder or zip of predicted queries of a first stage; nothing where it has none."""
+    """The files of predicted queries of a first stage, so that editing one is noticed; nothing where it has none."""
     predicted = item_of(wildcards, "first_stage", wildcards.first_stage)["predicted_queries"]
     if predicted is None:
         return []
     kind, _, name = predicted["source"].partition(":")
-    return str(resolve(name)) if kind == "path" else at(rules.fetch.output.file, wildcards, file=name)
+    if kind == "download":
+        return at(rules.fetch.output.file, wildcards, file=name)
+    found = resolve(name)
+    return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
 
 
 def triples_inputs(wildcards):

@@ -28,7 +28,7 @@ rule rerank:
         runtime="8h",
     params:
         tail=setting("rerank", "tail"),
-        compute=setting("compute"),
+        compute=compute,
         token_budget=setting("encode", "token_budget"),
         code=code("rerank"),
     script:

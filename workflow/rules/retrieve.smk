@@ -19,13 +19,11 @@ rule retrieve:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=lambda wildcards: experiment_of(wildcards)["compute"]["index_memory_mb"] + 1_000,
+        mem_mb=setting("compute", "index_memory_mb"),
         runtime="4h",
     params:
-        k1=item("first_stage", "k1"),
-        b=item("first_stage", "b"),
+        bm25=lambda wildcards: {key: item("first_stage", key)(wildcards) for key in ("k1", "b")},  # as one value: params are compared without their names
         hits=item("query_set", "hits"),
-        memory_mb=setting("compute", "index_memory_mb"),
         code=code("retrieve"),
     script:
         "../scripts/retrieve.py"

@@ -31,7 +31,7 @@ rule train:
     params:
         model=item("model"),
         train=setting("train"),
-        compute=setting("compute"),
+        compute=compute,
         token_budget=setting("encode", "token_budget"),
         code=code("train"),
     script:

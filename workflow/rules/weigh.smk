@@ -21,7 +21,7 @@ rule weigh:
         mem_mb=8_000,
         runtime="4h",
     params:
-        compute=setting("compute"),
+        compute=compute,
         code=code("weigh"),
     script:
         "../scripts/weigh.py"

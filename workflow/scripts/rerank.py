@@ -2,7 +2,8 @@
 
 from epic.files import read_json
 from epic.log import log_to
-from epic.rerank import head, rerank, rescore
+from epic.lookup import rescore
+from epic.rerank import head, rerank
 from epic.runs import read_run, write_run
 
 with log_to(snakemake.log[0]):

@@ -7,10 +7,9 @@ with log_to(snakemake.log[0]):
     retrieve(
         index=snakemake.input.lucene,
         queries=snakemake.input.queries,
-        k1=snakemake.params.k1,
-        b=snakemake.params.b,
+        **snakemake.params.bm25,
         hits=snakemake.params.hits,
         threads=snakemake.threads,
-        memory_mb=snakemake.params.memory_mb,
+        memory_mb=snakemake.resources.mem_mb,
         out=snakemake.output.run,
     )

@@ -2,12 +2,13 @@
 
 from epic.data import read_qrels
 from epic.log import log_to
-from epic.rerank import head, rescore
+from epic.rerank import head
 from epic.runs import read_run
 from epic.tune import curve, write_cutoff
+from epic.unpruned import unpruned_run
 
 with log_to(snakemake.log[0]):
     files, params, first = snakemake.input, snakemake.params, read_run(snakemake.input.run)
     candidates = head(first, params.max_cutoff)
-    scored = rescore(candidates, files.vectors, files.checkpoint, None, files.manifest, params.compute, params.token_budget)
+    scored = unpruned_run(candidates, files.vectors, files.checkpoint, files.manifest, params.compute, params.token_budget)
     write_cutoff(curve(read_qrels(files.qrels), first, scored, params.max_cutoff), snakemake.output.cutoff)

@@ -1,0 +1,12 @@
+"""Figures: drawn from counts, and the same bytes each time."""
+
+from epic.figures import frequencies_figure
+
+
+def test_the_frequency_figure_is_an_image_and_the_same_bytes_each_time(tmp_path):
+    (tmp_path / "f.tsv").write_text("value\tcount\n-0.1\t3\n0.0\t50\n0.1\t900\n1.2\t7\n")
+    for name in ("one", "two"):
+        frequencies_figure(tmp_path / "f.tsv", "title", [tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"])
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+    for kind in ("png", "pdf"):
+        assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()

@@ -1,0 +1,62 @@
+"""What the repository promises about itself: names, budgets, pages."""
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+
+RULES = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk")} - {"common", "lookups"}
+SCRIPTS = {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}
+SMK = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+
+
+def test_a_stage_is_one_word_in_rules_scripts_and_package():
+    modules = {path.stem for path in (ROOT / "epic").glob("*.py")}
+    assert RULES <= SCRIPTS and modules >= RULES
+    assert {"queries", "pages"} == SCRIPTS - RULES  # the second rule of data and of rows
+
+
+def test_every_rule_file_is_in_the_snakefile_and_every_rule_has_a_log_and_a_digest():
+    included = set(re.findall(r'include: "workflow/rules/(\w+)\.smk"', (ROOT / "Snakefile").read_text()))
+    assert included == RULES | {"common", "lookups"}
+    for name, body in re.findall(r"(?ms)^rule (\w+):\n(.*?)(?=^rule |\Z)", SMK):
+        assert f'code=code("{name}")' in body and "\n    log:\n" in body and f"../scripts/{name}.py" in body, name
+
+
+def test_the_package_never_imports_snakemake():
+    for path in (ROOT / "epic").glob("*.py"):
+        assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.MULTILINE), path
+
+
+@pytest.mark.parametrize(("pattern", "lines"), [("epic/*.py", 220), ("workflow/rules/*.smk", 220), ("workflow/scripts/*.py", 26)])
+def test_files_stay_small(pattern, lines):
+    for path in ROOT.glob(pattern):
+        assert len(path.read_text().splitlines()) <= lines, path
+
+
+def test_the_rule_graph_of_the_readme_shows_every_rule_that_smoke_runs():
+    picture = (ROOT / "workflow" / "report" / "rulegraph.svg").read_text()
+    drawn = set(re.findall(r">(\w+)</text>", picture))
+    rules = set(re.findall(r"^rule (\w+):", SMK, re.MULTILINE))
+    assert drawn == (rules - {"fetch"}) | {"smoke"}
+
+
+def test_links_of_the_readme_lead_somewhere():
+    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text()):
+        assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_every_make_target_of_the_readme_exists():
+    targets = set(re.findall(r"^([a-z.-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert set(re.findall(r"\bmake ([a-z][a-z.-]+)", (ROOT / "README.md").read_text())) <= targets
+
+
+def test_only_the_readme_of_results_is_in_git():
+    assert "/results/*" in (ROOT / ".gitignore").read_text() and (ROOT / "results" / "README.md").exists()
+
+
+def test_continuous_integration_calls_the_readme_test_command():
+    assert re.search(r"^make test$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
+    pinned = re.findall(r"uses: \S+@(\S+)", (ROOT / ".github" / "workflows" / "ci.yml").read_text())
+    assert pinned and all(re.fullmatch(r"[0-9a-f]{40}", sha) for sha in pinned)

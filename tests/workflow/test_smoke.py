@@ -1,0 +1,300 @@
+"""The whole pipeline on the embedded collection, killed once on the way: do the numbers make sense, and is it honest?
+
+One run of `make smoke` in a copy of the repository serves all tests of this module.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.workflow.test_dryrun import jobs
+
+pytestmark = pytest.mark.smoke
+RUN_ROWS = [f"epic-{stage}-{keep}" for stage in ("bm25", "doctttttquery") for keep in ("full", "r2000", "r1000", "r100")]
+RUN_ROWS += ["bm25", "doctttttquery"]
+NOT_RUN = ["doc2query", "deepct", "duet-v2", "tk-1", "tk-3", "bert-large"]
+
+
+def command(folder, *arguments, timeout=1200):
+    """Run a command in the copy; all output in stdout."""
+    return subprocess.run(
+        list(map(str, arguments)),
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+
+
+def dry(copy, *targets):
+    """The jobs that Snakemake would run in the copy."""
+    run = command(copy, copy / ".venv/bin/snakemake", *targets, "--dry-run", "--cores", "2")
+    assert run.returncode == 0, run.stdout
+    return jobs(run.stdout) if "Job stats" in run.stdout else {}
+
+
+def snakemake_in(folder):
+    """The process id of the Snakemake that works in a folder."""
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "comm").read_text().strip() == "snakemake" and os.readlink(process / "cwd") == str(folder):
+                return int(process.name)
+        except OSError:
+            continue
+    return None
+
+
+def kill_while_training(copy):
+    """Start `make smoke`, and end Snakemake without warning once training has begun."""
+    started = subprocess.Popen(["make", "smoke"], cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 300
+    while not list(copy.glob("results/smoke/logs/train/*.log")):
+        assert started.poll() is None and time.monotonic() < deadline, "training never began"
+        time.sleep(0.2)
+    time.sleep(2)
+    os.kill(snakemake_in(copy), signal.SIGKILL)
+    started.wait(timeout=60)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The repository, copied, with this very environment as its .venv, after a killed and a finished `make smoke`."""
+    folder = tmp_path_factory.mktemp("smoke") / "repository"
+    unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", "experiments.local")
+    shutil.copytree(
+        ROOT,
+        folder,
+        ignore=lambda path, names: (
+            unwanted(path, names) | ({"smoke", "paper"} & set(names) if path.endswith("results") else set())
+        ),
+    )
+    (folder / ".venv").mkdir()
+    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
+    (folder / ".venv" / ".ready").touch()
+    kill_while_training(folder)
+    assert not (folder / "results/smoke/table.md").exists()
+    run = command(folder, "make", "smoke")
+    assert run.returncode == 0, run.stdout[-5000:]
+    (folder / "first.log").write_text(run.stdout)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def results(copy):
+    return copy / "results" / "smoke"
+
+
+def row(results, name):
+    return json.loads((results / "rows" / f"{name}.json").read_text())
+
+
+def test_it_ends_with_the_table_and_says_where_figures_and_logs_are(copy, results):
+    said = (copy / "first.log").read_text()
+    assert (results / "table.md").read_text() in said
+    assert "results/smoke/figures/frequencies-paper.png" in said and "results/smoke/logs/" in said
+    assert "removing the lock of a run that did not end" in said
+
+
+def test_the_table_has_every_row_and_says_what_was_not_run(results):
+    records = {record["id"]: record for record in json.loads((results / "table.json").read_text())["rows"]}
+    assert set(records) == {*RUN_ROWS, *NOT_RUN}
+    for name in RUN_ROWS:
+        assert 0 < records[name]["ours"] <= 1 and records[name]["ours_ms"] > 0 and records[name]["verdict"] == "not comparable"
+    for name in NOT_RUN:
+        assert records[name]["ours"] is None and records[name]["verdict"] == "not run" and records[name]["published"] > 0
+    assert (results / "table.md").read_text().count("not run") >= len(NOT_RUN)
+    assert "never comparable" in (results / "table.md").read_text()
+    assert (results / "table.tex").read_text().count(r"\\") >= 16 and len((results / "table.csv").read_text().splitlines()) == 17
+
+
+def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results):
+    for name in RUN_ROWS:
+        lines = (results / "evaluate" / name / "test.tsv").read_text().splitlines()[1:]
+        values = {line.split("\t")[0]: float(line.split("\t")[1]) for line in lines}
+        assert len(values) == 58 and values["3057"] == 0.0
+        assert sum(values.values()) / 58 == pytest.approx(row(results, name)["metrics"]["test"]["RR@10"], rel=1e-12)
+
+
+def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
+    from epic.runs import read_run
+
+    for name in RUN_ROWS:
+        if not name.startswith("epic"):
+            continue
+        first = read_run(results / "retrieve" / name.split("-")[1] / "test.run")
+        run = read_run(results / "rerank" / name / "test.run")
+        assert run.keys() == first.keys() and "3057" not in run
+        for query_id, hits in run.items():
+            assert sorted(hit.doc_id for hit in hits) == sorted(hit.doc_id for hit in first[query_id])
+            assert all(left.score >= right.score for left, right in zip(hits, hits[1:], strict=False))
+
+
+def test_the_trained_model_beats_the_untrained_one(results):
+    from epic.data import open_documents, read_qrels, read_queries
+    from epic.evaluate import mrr_at_10
+    from epic.model import Epic
+    from epic.rerank import head, rerank
+    from epic.runs import read_run
+    from epic.unpruned import unpruned_scores
+    from epic.weigh import weigh
+
+    untrained = Epic.from_encoder(results / "encoder" / "paper", seed=42).eval()
+    documents = open_documents(results / "data" / "manifest.json")
+    cutoff = row(results, "epic-bm25-full")["settings"]["cutoff"]
+    for query_set in ("validation", "test"):
+        first, qrels = (
+            read_run(results / "retrieve/bm25" / f"{query_set}.run"),
+            read_qrels(results / "data" / f"{query_set}.qrels.txt"),
+        )
+        vectors = weigh(untrained, read_queries(results / "data" / f"{query_set}.queries.tsv"))
+        run = rerank(first, unpruned_scores(untrained, documents, vectors, head(first, cutoff), 4096), "keep")
+        control = mrr_at_10(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()})
+        if query_set == "test":
+            trained = row(results, "epic-bm25-full")["metrics"]["test"]["RR@10"]
+        else:
+            trained = json.loads((results / "tune/paper/bm25.json").read_text())["validation"]
+        assert trained > control, (query_set, trained, control)
+
+
+def test_pruning_to_2000_terms_hardly_changes_the_ranking(results):
+    for stage in ("bm25", "doctttttquery"):
+        full, pruned = (row(results, f"epic-{stage}-{keep}")["metrics"]["test"]["RR@10"] for keep in ("full", "r2000"))
+        assert pruned == pytest.approx(full, abs=0.05)
+
+
+def test_the_stores_are_prunings_of_one_another(results):
+    import numpy as np
+
+    from epic.prune import cut
+    from epic.store import Store
+
+    wide = Store(results / "prune/paper/2000")
+    assert len(wide) == 336
+    for keep in (1000, 100):
+        narrow = Store(results / f"prune/paper/{keep}")
+        terms, weights = cut(np.array(wide.terms), np.array(wide.weights), keep)
+        assert np.array_equal(terms, narrow.terms) and weights.tobytes() == np.array(narrow.weights).tobytes()
+
+
+def test_latencies_are_positive_and_kept_per_query(results):
+    for name in RUN_ROWS:
+        lines = (results / "latency" / f"{name}.tsv").read_text().splitlines()
+        assert len(lines) == 1 + 24 and all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
+
+
+def test_figures_are_images_and_every_value_was_counted(results):
+    from matplotlib.image import imread
+
+    picture = imread(results / "figures/frequencies-paper.png")
+    assert picture.shape[0] > 200 and picture.std() > 0.01
+    assert (results / "figures/frequencies-paper.pdf").read_bytes().startswith(b"%PDF")
+    counts = [int(line.split("\t")[1]) for line in (results / "frequencies/paper.tsv").read_text().splitlines()[1:]]
+    assert sum(counts) == 336 * 30_522
+
+
+def test_nothing_is_left_of_the_killed_run(copy):
+    assert not list((copy / "results").rglob("*.part"))
+
+
+def test_a_second_run_does_nothing_and_says_so(copy):
+    run = command(copy, "make", "smoke")
+    assert run.returncode == 0 and "Nothing to be done" in run.stdout and "EPIC + BM25" in run.stdout
+
+
+def test_a_deleted_row_comes_back_with_the_same_bytes(copy, results):
+    path = results / "rows" / "epic-bm25-r1000.json"
+    before = path.read_bytes()
+    path.unlink()
+    run = command(copy, ".venv/bin/snakemake", path.relative_to(copy), "--cores", "2")
+    assert run.returncode == 0 and path.read_bytes() == before
+    assert "1 of 1 steps" in run.stdout
+
+
+def test_adding_a_row_neither_trains_nor_encodes(copy):
+    experiment = copy / "workflow/experiments/smoke.yaml"
+    text = experiment.read_text()
+    added = "\n  - {id: epic-bm25-r50, label: r=50, group: Mine, kind: model, model: paper, first_stage: bm25, keep: 50, published: []}\n"
+    try:
+        experiment.write_text(text.rstrip() + added)
+        found = dry(copy, "results/smoke/rows/epic-bm25-r50.md")
+        assert not {"train", "encode", "tune", "weigh", "index", "retrieve"} & set(found)
+        assert {"prune", "rerank", "evaluate", "latency", "rows", "pages"} <= set(found)
+    finally:
+        experiment.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("module", "pattern", "replacement", "rerun", "kept"),
+    [
+        ("epic/table.py", r"4, \"not run\"", '5, "not run"', {"table"}, {"rows", "evaluate", "train"}),
+        ("epic/table.py", "A Markdown table", "A nice Markdown table", set(), {"table"}),  # a docstring
+        ("epic/tune.py", "return values.index", "# why\n    return values.index", set(), {"tune"}),  # a comment
+        (
+            "epic/lookup.py",
+            r"low = 0\n",
+            "low = 0 + 0\n",
+            {"rerank", "latency", "evaluate", "table"},
+            {"train", "encode", "prune", "weigh"},
+        ),
+        (
+            "epic/evaluate.py",
+            r"doc_ids\[:10\]",
+            "doc_ids[:9]",
+            {"train", "evaluate", "tune", "significance"},
+            {"index", "retrieve", "expand"},
+        ),
+        ("epic/prune.py", "4096", "2048", {"prune", "rerank", "latency"}, {"train", "encode", "tune", "frequencies"}),
+        ("workflow/scripts/figures.py", "Values in", "All values in", {"figures"}, {"frequencies", "table"}),
+    ],
+)
+def test_editing_code_reruns_what_depends_on_it_and_nothing_else(copy, module, pattern, replacement, rerun, kept):
+    path = copy / module
+    text, times = path.read_text(), path.stat()
+    changed = re.sub(pattern, replacement, text, count=1)
+    assert changed != text
+    try:
+        path.write_text(changed)
+        found = set(dry(copy, "smoke"))
+        assert rerun <= found and not kept & found, found
+        assert bool(found) == bool(rerun)
+    finally:
+        path.write_text(text)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_editing_the_collection_reruns_what_reads_it(copy):
+    path = copy / "workflow/resources/tiny/queries.test.tsv"
+    text, times = path.read_text(), path.stat()
+    try:
+        path.write_text(text.replace("raptor", "raptors"))
+        found = set(dry(copy, "smoke"))
+        assert {"queries", "retrieve", "weigh", "evaluate"} <= found and not {"train", "encode", "index", "tune"} & found
+    finally:
+        path.write_text(text)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_a_deleted_evaluation_chain_comes_back_with_the_same_bytes(copy, results):
+    """The last test of the module: afterwards what is downstream would be made again."""
+    paths = [
+        results / "rerank/epic-bm25-r100/test.run",
+        results / "evaluate/epic-bm25-r100/test.tsv",
+        results / "prune/paper/100/weights.f16",
+    ]
+    before = [path.read_bytes() for path in paths]
+    shutil.rmtree(results / "prune/paper/100")
+    for path in paths[:2]:
+        path.unlink()
+    run = command(copy, ".venv/bin/snakemake", "results/smoke/evaluate/epic-bm25-r100/test.tsv", "--cores", "2")
+    assert run.returncode == 0 and [path.read_bytes() for path in paths] == before
