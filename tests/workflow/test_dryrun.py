@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -66,12 +67,13 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
     assert jobs(run.stdout)["encode"] == 5
 
 
-@pytest.mark.parametrize(
-    ("target", "said"),
+ABSENT = dict(
     [
         ("results/nope/table.md", "there is no experiment nope; there are paper, smoke"),
         ("results/smoke/train/nope/history.tsv", "there is no model in smoke: nope; there are paper"),
         ("results/smoke/rows/nope.md", "there is no row in smoke: nope; there are bm25, doc2query"),
+        ("results/smoke/rows/epic_bm25_r1000.md", "there is no row in smoke: epic_bm25_r1000; there are bm25"),
+        ("results/Smoke/table.md", "there is no experiment Smoke; there are paper, smoke"),
         ("results/smoke/index/nope", "there is no first stage in smoke: nope; there are bm25, doctttttquery"),
         ("results/smoke/data/nope.queries.tsv", "there is no query set in smoke: nope; there are train, validation, test"),
         ("results/smoke/rerank/bm25/test.run", "row bm25 of smoke is of the kind first-stage: there is nothing to re-rank"),
@@ -82,11 +84,23 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
         ("results/smoke/latency/tk-1.json", "row tk-1 of smoke is of the kind published-only: it is not run here"),
         ("results/smoke/evaluate/bm25/nope.tsv", "there is no query set in smoke: nope"),
         ("results/smoke/fetch/nope.zip", "smoke downloads no nope.zip; it downloads nothing"),
-    ],
+    ]
 )
-def test_what_does_not_exist_is_refused_with_what_does(target, said, tmp_path):
-    run = snakemake(target, "--dry-run", directory=tmp_path)
-    assert run.returncode and said in run.stdout, run.stdout
+
+
+@pytest.fixture(scope="module")
+def refusals(tmp_path_factory):
+    """Dry-runs of all targets that do not exist, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        runs = {
+            target: pool.submit(snakemake, target, "--dry-run", directory=tmp_path_factory.mktemp("absent")) for target in ABSENT
+        }
+        return {target: run.result() for target, run in runs.items()}
+
+
+@pytest.mark.parametrize("target", ABSENT)
+def test_what_does_not_exist_is_refused_with_what_does(target, refusals):
+    assert refusals[target].returncode and ABSENT[target] in refusals[target].stdout, refusals[target].stdout
 
 
 def mine(tmp_path, change):
@@ -133,6 +147,12 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
     assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
     assert "make smoke" in run.stdout and "msmarco" in run.stdout and "disk: 300 GB free" in run.stdout
     assert not (tmp_path / "results").exists()
+
+
+def test_a_first_stage_row_of_the_paper_asks_for_no_gpu(tmp_path, no_gpu):
+    mine(tmp_path, lambda settings: settings["compute"].update(device="cuda", disk_gb=1e9))
+    run = snakemake("results/mine/rows/bm25.md", directory=tmp_path, PATH=no_gpu)
+    assert run.returncode and "disk: 1e+09 GB free" in run.stdout and "GPU (CUDA)" not in run.stdout
 
 
 def test_a_disk_that_is_too_small_is_refused(tmp_path):
