@@ -22,6 +22,7 @@ from epic import java
 from epic.data import open_documents, read_queries
 from epic.files import InputError, read_json, write_json, write_text
 from epic.log import progress
+from epic.runs import read_run
 from epic.store import Store, open_store
 
 log = logging.getLogger(__name__)
@@ -54,10 +55,9 @@ def first_stage(index, settings: dict, hits: int):
 def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, compute: dict, scratch):
     """Yield a function that times one query through the whole row; a row without a model is its first stage.
 
-    Every timed query has been through the first stage once before, whatever the row, so that rows compare; `scratch`
-    is where the unpruned vectors of a row that keeps all terms lie meanwhile.
+    A row that keeps all terms has no store: the unpruned vectors of its candidates, known from the first-stage run, lie
+    in `scratch` meanwhile. No query goes through the searcher before it is timed.
     """
-    hits = {text: search(text) for text in queries.values()}
     if row["kind"] == "first-stage":
         yield lambda text: retrieve_timing(search, text)
         return
@@ -71,7 +71,8 @@ def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, co
         if files.store:
             load = pruned_loader(open_store(files.store, files.checkpoint))
         else:
-            wanted = sorted({doc_id for found in hits.values() for doc_id in found[:cutoff]})
+            run = read_run(files.run, hits=cutoff)
+            wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
             path = Path(folder, "vectors.f16")
             vectors = dense_vectors(model, open_documents(files.manifest), wanted, encode, path)
             load = dense_loader(vectors, {doc_id: place for place, doc_id in enumerate(wanted)})

@@ -124,6 +124,7 @@ def timed_inputs(wildcards):
         found["checkpoint"] = at(rules.train.output.checkpoint, wildcards, **names)
         found["cutoff"] = at(rules.tune.output.cutoff, wildcards, **names)
         found["store"] = store_of(wildcards)
+        found["run"] = [] if found["store"] else at(rules.retrieve.output.run, wildcards, **names)
     return found
 
 
