@@ -26,6 +26,7 @@ class TrainSettings:
     patience: int
     max_validations: int
     max_tokens: int | None
+    threads: int
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ rule train:
         "results/{experiment}/benchmarks/train/{model}.tsv"
     conda:
         "../../environment.yml"
-    threads: setting("compute", "threads")
+    threads: setting("train", "threads")
     resources:
         gpu=gpu,
         mem_mb=16_000,

@@ -10,7 +10,7 @@ from epic.triples import read_triples
 
 with log_to(snakemake.log[0]):
     files, settings, seed = snakemake.input, TrainSettings(**snakemake.params.train), snakemake.params.model["seed"]
-    device = prepare(snakemake.params.compute["device"], snakemake.params.compute["threads"])
+    device = prepare(snakemake.params.compute["device"], settings.threads)
     model = Epic.from_encoder(files.encoder, seed).to(device)
     validation = open_validation(
         *(files.validation_queries, files.validation_qrels, files.validation_run),
