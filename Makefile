@@ -25,6 +25,7 @@ $(READY): pyproject.toml constraints.txt
 	@rm -f $@
 	"$(PYTHON)" -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r constraints.txt
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	$(BIN)/pip check --disable-pip-version-check
 	@touch $@
 

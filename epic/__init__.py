@@ -1,5 +1,16 @@
-"""EPIC (SIGIR 2020), reproduced: the logic of every stage, without Snakemake."""
+"""EPIC (SIGIR 2020), reproduced: the logic of every stage, without Snakemake.
 
+`from epic import Epic` is the model for use from Python; torch is imported only then.
+"""
+
+import importlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent  # the repository
+
+
+def __getattr__(name: str):
+    """Import what needs torch when it is asked for."""
+    if name == "Epic":
+        return importlib.import_module("epic.api").Epic
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

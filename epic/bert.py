@@ -5,16 +5,11 @@ them together). It is written out here for two reasons: every layer but attentio
 a query need not spend seconds importing transformers.
 """
 
-import json
-from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 from torch.nn.functional import gelu, scaled_dot_product_attention
-
-from epic.files import InputError
 
 
 class Packed(NamedTuple):
@@ -78,13 +73,10 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """Embeddings and layers; forward gives the last layer's rows."""
+    """Embeddings and layers; forward gives the last layer's rows. `segment` is BERT's segment id of all of them."""
 
     def __init__(self, config: dict):
         super().__init__()
-        if config.get("model_type") != "bert" or config.get("hidden_act") != "gelu":
-            found = f"{config.get('model_type')} with {config.get('hidden_act')}"
-            raise InputError(f"the encoder is {found}; supported are encoders of the type bert with gelu")
         self.config, size = config, config["hidden_size"]
         self.embeddings = Named(
             word_embeddings=nn.Embedding(config["vocab_size"], size),
@@ -95,9 +87,18 @@ class Bert(nn.Module):
         )
         self.encoder = Named(layer=nn.ModuleList(Layer(config) for _ in range(config["num_hidden_layers"])))
 
-    def forward(self, packed: Packed) -> Tensor:
+    @property
+    def words(self) -> nn.Embedding:
+        return self.embeddings.word_embeddings
+
+    @property
+    def window(self) -> int:
+        """How many word-pieces fit between [CLS] and [SEP]."""
+        return self.config["max_position_embeddings"] - 2
+
+    def forward(self, packed: Packed, segment: int) -> Tensor:
         e = self.embeddings
-        x = e.word_embeddings(packed.ids) + e.position_embeddings(packed.positions) + e.token_type_embeddings.weight[0]
+        x = self.words(packed.ids) + e.position_embeddings(packed.positions) + e.token_type_embeddings.weight[segment]  # (N, e)
         x = e.dropout(e.LayerNorm(x))  # (N, e)
         for layer in self.encoder.layer:
             x = layer(x, packed)  # (N, e)
@@ -118,25 +119,3 @@ def residual(config: dict, inputs: int) -> Named:
     size = config["hidden_size"]
     norm = nn.LayerNorm(size, eps=config["layer_norm_eps"])
     return Named(dense=nn.Linear(inputs, size), dropout=nn.Dropout(config["hidden_dropout_prob"]), LayerNorm=norm)
-
-
-def read_config(folder) -> dict:
-    """The encoder's config.json."""
-    return json.loads((Path(folder) / "config.json").read_text(encoding="utf-8"))
-
-
-def load_pretrained(folder) -> tuple[Bert, Tensor]:
-    """The body of a Hugging Face encoder, and its masked-language-model matrix or, without one, its word embeddings."""
-    weights = {_current(name): tensor for name, tensor in load_file(Path(folder) / "model.safetensors").items()}
-    body = Bert(read_config(folder))
-    absent = [name for name in body.state_dict() if name not in weights]
-    if absent:
-        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
-    body.load_state_dict({name: weights[name] for name in body.state_dict()})
-    return body, weights.get("cls.predictions.decoder.weight", weights["embeddings.word_embeddings.weight"])
-
-
-def _current(name: str) -> str:
-    """The name of a weight without the head's prefix, and as LayerNorm's are called since BERT's first release."""
-    name = name.removeprefix("bert.")
-    return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")

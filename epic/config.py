@@ -26,6 +26,7 @@ class TrainSettings:
     patience: int
     max_validations: int
     max_tokens: int | None
+    precision: str
     threads: int
 
 
@@ -95,6 +96,10 @@ def _check_references(path, settings) -> None:
         if name not in ids[key]:
             raise InputError(f"{path}: {where}: no {name} in {key}; there are {', '.join(ids[key])}")
 
+    for model in settings["models"]:
+        if model["start"] and model["formulation"] != "released":
+            where = f"$.models.{model['id']}.start"
+            raise InputError(f"{path}: {where}: the authors' weights are of the formulation released")
     for row in settings["rows"]:
         given = row.keys() & {"first_stage", "model", "keep"}
         _check_keys(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']}", given, KEYS_OF_KIND[row["kind"]])

@@ -13,7 +13,6 @@ import torch
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
 from epic.data import Documents
-from epic.equations import expansion, importance, quality
 from epic.files import InputError, whole, write_json
 from epic.frequencies import Counter
 from epic.log import progress
@@ -73,7 +72,7 @@ def _vectors(model, documents, positions, settings):
 def vectors_by_batch(model: Epic, pieces: dict[str, list[int]], token_budget: int, block: int):
     """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first."""
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
-    for batch in by_tokens(pieces, token_budget, model.window):
+    for batch in by_tokens(pieces, token_budget, model.body.window):
         found = document_vectors(model, [pieces[doc_id] for doc_id in batch], block)
         for doc_id, vector in zip(batch, found, strict=True):
             finite(doc_id, vector)
@@ -83,13 +82,12 @@ def vectors_by_batch(model: Epic, pieces: dict[str, list[int]], token_budget: in
 @torch.inference_mode()
 def document_vectors(model: Epic, pieces: list[list[int]], block: int) -> np.ndarray:
     """phi_d of a batch of passages as float16, (B, V); equation 4, block by block."""
-    tokens = model.encode(pieces)
-    w = importance(model.theta3, tokens.f)  # (N,)
-    c = quality(model.theta4, tokens.cls)  # (B,)
+    tokens, equations = model.passage_tokens(pieces), model.equations
+    h, w, c = equations.hidden(tokens.f), equations.w_d(tokens.f), equations.c(tokens.cls)  # (N, e), (N,), (B,)
     vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)
     for start in range(0, model.vocabulary, block):
-        columns = model.Theta2[start : start + block]  # (v, e)
-        weights = w[:, None] * expansion(columns, tokens.f)  # (N, v)
-        best = [part.amax(dim=0) if len(part) else part.new_zeros(len(columns)) for part in weights.split(tokens.lengths)]
+        weights = w[:, None] * equations.psi(h, slice(start, start + block))  # (N, v)
+        parts = weights.split(tokens.lengths)
+        best = [part.amax(dim=0) if len(part) else part.new_zeros(part.shape[1]) for part in parts]
         vectors[:, start : start + block] = (c[:, None] * torch.stack(best)).half().cpu().numpy()  # (B, v)
     return vectors

@@ -1,50 +1,123 @@
-"""The five equations of the paper, one function each, in its symbols.
+"""The equations of EPIC in the paper's symbols, and its two formulations: the text, and the authors' released code.
 
-B passages or queries in a batch, T word-pieces in the longest, e dimensions, V vocabulary entries. f is the encoder's
-last layer. A mask is True for word-pieces and False for [CLS], [SEP] and padding, which are not terms.
+                      paper                               released
+psi, the expansion    Theta2 f, may be negative           ln(1 + softplus(whole MLM head)), never negative
+Theta2                an untied copy                      the word embeddings themselves, and a bias
+w_q, w_d, c(d)        no bias                             a bias; dropout 0.1 on f before w_q and w_d in training
+passages              segment 0                           segment 1
+loss                  cross-entropy                       1 - softmax (a setting of the model, see epic.train)
+
+In both, c(d) is read off the raw last-layer [CLS], [CLS] and [SEP] are no terms, and repeated query terms add up. In the
+released code a batch's [SEP] stands behind the padding, so a vector depends on the batch's longest text; here it stands
+right after the last word-piece in both formulations.
+
+f is the encoder's last layer. B texts in a batch, T word-pieces in the longest, e dimensions, V vocabulary entries. A
+mask is True for word-pieces and False for [CLS], [SEP] and padding.
 """
 
 import torch
-from torch import Tensor
-from torch.nn.functional import softplus
+from torch import Tensor, nn
+from torch.nn.functional import gelu, softplus
+
+from epic.head import Head
 
 
-def importance(theta: Tensor, f: Tensor) -> Tensor:
-    """w_q and w_d: how much each term matters, never negative (equations 1 and 2)."""
-    return torch.log1p(softplus(f @ theta))  # (..., T)
+class Paper(nn.Module):
+    """As printed: linear maps without bias."""
+
+    segment = 0  # BERT's segment id of passages; queries have 0
+
+    def __init__(self, embeddings: nn.Embedding, head: Head):
+        super().__init__()
+        size = head.decoder.shape[1]
+        self.theta1, self.theta3, self.theta4 = (nn.Parameter(torch.empty(size).normal_(std=0.02)) for _ in range(3))
+        self.Theta2 = nn.Parameter(head.decoder.detach().clone())  # (V, e)
+
+    def w_q(self, f: Tensor) -> Tensor:
+        """How much each query term matters (equation 1)."""
+        return damped(f @ self.theta1)  # (..., T)
+
+    def w_d(self, f: Tensor) -> Tensor:
+        """How much each passage term matters (equation 2)."""
+        return damped(f @ self.theta3)  # (..., T)
+
+    def c(self, cls: Tensor) -> Tensor:
+        """How good the passage is as a whole (equation 3)."""
+        return torch.sigmoid(cls @ self.theta4)  # (B,)
+
+    def hidden(self, f: Tensor) -> Tensor:
+        """What the vocabulary is multiplied with: the token vectors themselves."""
+        return f  # (..., T, e)
+
+    def psi(self, h: Tensor, terms) -> Tensor:
+        """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
+        return h @ self.Theta2[terms].mT  # (..., T, Q)
 
 
-def quality(theta4: Tensor, cls: Tensor) -> Tensor:
-    """c(d): how good the passage is as a whole (equation 3)."""
-    return torch.sigmoid(cls @ theta4)  # (B,)
+class Released(nn.Module):
+    """As the authors' code: BERT's masked-language-model head, activation, biases and dropout."""
+
+    segment = 1
+
+    def __init__(self, embeddings: nn.Embedding, head: Head):
+        super().__init__()
+        size = embeddings.embedding_dim
+        self.theta1, self.theta3, self.theta4 = (nn.Linear(size, 1) for _ in range(3))
+        self.dropout = nn.Dropout(0.1)
+        self.dense, self.norm = nn.Linear(size, size), nn.LayerNorm(size, eps=head.eps)
+        self.bias = nn.Parameter(head.bias.detach().clone())  # (V,)
+        start = {"dense.weight": head.dense, "dense.bias": head.dense_bias, "norm.weight": head.norm, "norm.bias": head.norm_bias}
+        self.load_state_dict(start, strict=False)
+        self.tied = (embeddings,)  # in a tuple: the body owns it
+
+    def w_q(self, f: Tensor) -> Tensor:
+        """How much each query term matters (equation 1)."""
+        return damped(self.theta1(self.dropout(f)).squeeze(-1))  # (..., T)
+
+    def w_d(self, f: Tensor) -> Tensor:
+        """How much each passage term matters (equation 2)."""
+        return damped(self.theta3(self.dropout(f)).squeeze(-1))  # (..., T)
+
+    def c(self, cls: Tensor) -> Tensor:
+        """How good the passage is as a whole (equation 3)."""
+        return torch.sigmoid(self.theta4(cls).squeeze(-1))  # (B,)
+
+    def hidden(self, f: Tensor) -> Tensor:
+        """The head's transform of the token vectors."""
+        return self.norm(gelu(self.dense(f)))  # (..., T, e)
+
+    def psi(self, h: Tensor, terms) -> Tensor:
+        """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
+        logits = h @ self.tied[0].weight[terms].mT + self.bias[terms][..., None, :]  # (..., T, Q)
+        return damped(logits)  # (..., T, Q)
 
 
-def expansion(Theta2: Tensor, f: Tensor) -> Tensor:
-    """psi: each word-piece's value for every vocabulary entry; linear, so it may be negative."""
-    return f @ Theta2.T  # (..., T, V)
+FORMULATIONS = {"paper": Paper, "released": Released}
 
 
-def document_vector(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
-    """phi_d: the weight of every vocabulary entry for a batch of passages (equation 4).
+def damped(x: Tensor) -> Tensor:
+    """ln(1 + softplus(x)): never negative, and large values are damped."""
+    return torch.log1p(softplus(x))
 
-    w (B, T), psi (B, T, V), c (B,), mask (B, T). A passage without word-pieces has the zero vector.
+
+def phi_d(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
+    """The weight of vocabulary entries for a batch of passages (equation 4): w (B, T), psi (B, T, Q), c (B,), mask (B, T).
+
+    A passage without word-pieces has the zero vector.
     """
-    weights = w[..., None] * psi  # (B, T, V)
-    weights = weights.masked_fill(~mask[..., None], -torch.inf)  # (B, T, V), padding can never win the maximum
-    best = weights.amax(dim=1)  # (B, V)
-    best = best.masked_fill(~mask.any(dim=1)[:, None], 0.0)  # (B, V), no term, no weight
-    return c[:, None] * best  # (B, V)
+    weights = w[..., None] * psi  # (B, T, Q)
+    weights = weights.masked_fill(~mask[..., None], -torch.inf)  # (B, T, Q), padding can never win the maximum
+    best = weights.amax(dim=1) if mask.shape[1] else psi.new_zeros(psi.shape[0], psi.shape[2])  # (B, Q)
+    best = best.masked_fill(~mask.any(dim=1)[:, None], 0.0)  # (B, Q), no term, no weight
+    return c[:, None] * best  # (B, Q)
 
 
-def query_vector(w: Tensor, terms: Tensor, mask: Tensor, vocabulary: int) -> Tensor:
-    """phi_q: the importance of the query's terms, zero elsewhere; a repeated term adds up.
-
-    w (B, T), terms (B, T) vocabulary ids, mask (B, T).
-    """
-    phi = w.new_zeros(w.shape[0], vocabulary)  # (B, V)
-    return phi.scatter_add(1, terms, w.masked_fill(~mask, 0.0))  # (B, V)
+def phi_q(w: Tensor, terms: Tensor, mask: Tensor, vocabulary: int) -> Tensor:
+    """The importance of the query's terms, zero elsewhere; a repeated term adds up: w (B, T), terms (B, T), mask (B, T)."""
+    vector = w.new_zeros(w.shape[0], vocabulary)  # (B, V)
+    return vector.scatter_add(1, terms, w.masked_fill(~mask, 0.0))  # (B, V)
 
 
-def similarity(phi_q: Tensor, phi_d: Tensor) -> Tensor:
-    """sim(q, d): the dot product (equation 5)."""
-    return (phi_q * phi_d).sum(dim=-1)  # (B,)
+def sim(query: Tensor, passage: Tensor) -> Tensor:
+    """sim(q, d): the dot product of phi_q and phi_d (equation 5)."""
+    return (query * passage).sum(dim=-1)  # (B,)

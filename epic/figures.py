@@ -1,39 +1,70 @@
-"""Figures of the paper."""
+"""Figures: those of the paper, and the course of training."""
 
+from contextlib import contextmanager
 from pathlib import Path
 
 from epic.files import whole
 from epic.frequencies import read_frequencies, share_up_to
+from epic.history import best_of, read_history
 
-PAPER_BLUE = "#4c72b0"
+PAPER_BLUE, BEST_RED = "#4c72b0", "#c44e52"
 
 
 def frequencies_figure(frequencies, title: str, outs) -> None:
     """Figure 2: how often each value, rounded up to one decimal, occurs in the passage vectors (log scale)."""
+    counts = read_frequencies(frequencies)
+    with drawn(outs, columns=1) as (axes,):
+        axes.bar([tenth / 10 for tenth in counts], list(counts.values()), width=0.08, color=PAPER_BLUE)
+        axes.set_yscale("log")
+        axes.set_xlabel("value, rounded up to one decimal")
+        axes.set_ylabel("occurrences")
+        axes.set_title(title, fontsize=10)
+        axes.annotate(
+            f"{100 * share_up_to(counts, 1):.1f} % of all values\nare 0.1 or below (paper: about 74 %)",
+            xy=(0.98, 0.95),
+            xycoords="axes fraction",
+            ha="right",
+            va="top",
+            fontsize=9,
+        )
+
+
+def training_figure(history, title: str, outs) -> None:
+    """The course of training: loss and accuracy on the triples, and the validation value that the model is chosen by."""
+    iterations = read_history(history)
+    _, triples, losses, right_order, validations, _ = zip(*iterations, strict=True)
+    best = best_of(iterations)
+    with drawn(outs, columns=2) as (left, right):
+        for values, color, label in ((losses, PAPER_BLUE, "loss"), (right_order, "0.6", "pairwise accuracy")):
+            left.plot(triples, values, marker="o", ms=3, label=label, color=color)
+        left.set_ylim(bottom=0)
+        left.legend(frameon=False, fontsize=8)
+        left.set_title(title, fontsize=10, loc="left")
+        right.plot(triples, validations, marker="o", ms=3, color=PAPER_BLUE)
+        right.plot([best.triples], [best.validation], marker="o", ms=8, mfc="none", color=BEST_RED)
+        text = f"best: {best.validation:.4f}, iteration {best.iteration}"
+        right.annotate(text, xy=(0.98, 0.05), xycoords="axes fraction", ha="right", fontsize=8, color=BEST_RED)
+        right.set_ylabel("validation MRR@10")
+        for axes in (left, right):
+            axes.set_xlabel("triples")
+            axes.margins(x=0.1)
+
+
+@contextmanager
+def drawn(outs, columns: int):
+    """Yield the axes of a figure, and write it to every path of `outs`, the same bytes whenever it is drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    counts = read_frequencies(frequencies)
-    figure, axes = pyplot.subplots(figsize=(6.4, 3.2), layout="constrained")
-    axes.bar([tenth / 10 for tenth in counts], list(counts.values()), width=0.08, color=PAPER_BLUE)
-    axes.set_yscale("log")
-    axes.set_xlabel("value, rounded up to one decimal")
-    axes.set_ylabel("occurrences")
-    axes.set_title(title, fontsize=10)
-    axes.annotate(
-        f"{100 * share_up_to(counts, 1):.1f} % of all values\nare 0.1 or below (paper: about 74 %)",
-        xy=(0.98, 0.95),
-        xycoords="axes fraction",
-        ha="right",
-        va="top",
-        fontsize=9,
-    )
-    axes.spines[["top", "right"]].set_visible(False)
+    figure, axes = pyplot.subplots(1, columns, figsize=(6.4 if columns == 1 else 8, 3.2), layout="constrained", squeeze=False)
+    yield tuple(axes[0])
+    for panel in axes[0]:
+        panel.spines[["top", "right"]].set_visible(False)
     for out in outs:
         kind = Path(out).suffix[1:]
-        undated = {"pdf": {"CreationDate": None}}.get(kind)  # the same bytes whenever it is drawn
+        undated = {"pdf": {"CreationDate": None}}.get(kind)
         with whole(out) as draft:
             figure.savefig(draft, format=kind, dpi=150, metadata=undated)
     pyplot.close(figure)

@@ -64,13 +64,15 @@ def read_json(path):
         raise InputError(f"{path}: not valid JSON ({error}); delete it and run again") from error
 
 
-def sha256_of(path, chunk: int = 1 << 20) -> str:
-    """The sha256 of a file, read in pieces."""
-    digest = hashlib.sha256()
+def sha256_of(path) -> str:
+    """The sha256 of a file."""
+    return digest_of(path, "sha256")
+
+
+def digest_of(path, kind: str) -> str:
+    """A digest of a file, read in pieces."""
     with open(path, "rb") as stream:
-        while block := stream.read(chunk):
-            digest.update(block)
-    return digest.hexdigest()
+        return hashlib.file_digest(stream, kind).hexdigest()
 
 
 def numbered_lines(path):

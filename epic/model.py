@@ -1,4 +1,4 @@
-"""EPIC: the encoder and the four added parameters, and the same scores as the equations at a fraction of the cost.
+"""EPIC: an encoder and the equations, and the same scores as the equations at a fraction of the cost.
 
 `epic.equations` is the paper. This module never builds psi for the whole vocabulary where only a query's terms are
 asked for: the score needs phi_d at the query's word-pieces alone, so only those rows of Theta2 are multiplied.
@@ -9,14 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from epic.bert import Bert, Packed, load_pretrained, read_config
-from epic.equations import importance, quality
-from epic.files import InputError, read_json, whole, write_json
+from epic.bert import Packed
+from epic.body import body_of, load_pretrained
+from epic.equations import FORMULATIONS, phi_d, sim
+from epic.files import InputError, read_json, whole, write_json, write_text
+from epic.head import Head, head_of
+
+MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
 
 
 class Tokens(NamedTuple):
@@ -38,37 +43,43 @@ class Tokens(NamedTuple):
 
 
 class Epic(nn.Module):
-    """A BERT body with theta1 (query terms), Theta2 (expansion), theta3 (passage terms) and theta4 (quality)."""
+    """An encoder's body, and the equations of one formulation with their parameters."""
 
-    def __init__(self, body: Bert, Theta2: Tensor, tokenizer: Tokenizer):
+    def __init__(self, formulation: str, body, head: Head, tokenizer: Tokenizer):
         super().__init__()
-        size = Theta2.shape[1]
-        self.body = body
-        self.Theta2 = nn.Parameter(Theta2)  # (V, e), a copy: not tied to the word embeddings
-        self.theta1, self.theta3, self.theta4 = (nn.Parameter(torch.empty(size).normal_(std=0.02)) for _ in range(3))
-        self.tokenizer = tokenizer
-        self.window = body.config["max_position_embeddings"] - 2  # word-pieces between [CLS] and [SEP]
+        if body.words.num_embeddings > MAX_VOCABULARY:
+            raise InputError(
+                f"the encoder has {body.words.num_embeddings} vocabulary entries; vectors hold up to {MAX_VOCABULARY}"
+            )
+        self.formulation, self.body, self.tokenizer = formulation, body, tokenizer
+        self.equations = FORMULATIONS[formulation](body.words, head)
+        self.start, self.end = special_tokens(tokenizer)
 
     @property
     def vocabulary(self) -> int:
-        return self.Theta2.shape[0]
+        return self.body.words.num_embeddings
 
     def pieces(self, texts, limit: int | None = None) -> list[list[int]]:
         """Word-piece ids of each text, without [CLS] and [SEP], at most `limit` of them."""
         encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.ids[:limit] for encoding in encoded]
 
-    def encode(self, pieces: list[list[int]]) -> Tokens:
-        """Run the body over a batch of texts.
+    def query_tokens(self, pieces: list[list[int]]) -> Tokens:
+        """Run the body over a batch of queries."""
+        return self._tokens(pieces, segment=0)
 
-        A text longer than the body's window is split into equal windows; their word-pieces are joined again and their
+    def passage_tokens(self, pieces: list[list[int]]) -> Tokens:
+        """Run the body over a batch of passages."""
+        return self._tokens(pieces, self.equations.segment)
+
+    def _tokens(self, pieces: list[list[int]], segment: int) -> Tokens:
+        """A text longer than the body's window is split into equal windows; their word-pieces are joined again and their
         [CLS] vectors averaged. [SEP] stands right after a window's last word-piece, whatever else is in the batch.
         """
-        start, end = self.tokenizer.token_to_id("[CLS]"), self.tokenizer.token_to_id("[SEP]")
-        windows = [windows_of(ids, self.window) for ids in pieces]
-        framed = [[start, *window, end] for item in windows for window in item]
-        packed = Packed.of(framed, self.Theta2.device)
-        states = self.body(packed)  # (M, e), [CLS] and [SEP] included
+        windows = [windows_of(ids, self.body.window) for ids in pieces]
+        framed = [[self.start, *window, self.end] for item in windows for window in item]
+        packed = Packed.of(framed, self.body.words.weight.device)
+        states = self.body(packed, segment)  # (M, e), [CLS] and [SEP] included
         first = packed.positions == 0  # (M,), the [CLS] of each window
         last = first.roll(-1)  # (M,), the [SEP] of each window: a [CLS] follows
         counts = torch.tensor([len(item) for item in windows], device=states.device)  # (B,)
@@ -77,51 +88,58 @@ class Epic(nn.Module):
         inside = ~(first | last)  # (M,)
         return Tokens(states[inside], packed.ids[inside], [len(ids) for ids in pieces], sums / counts[:, None])
 
-    def score(self, queries: Tokens, passages: Tokens) -> Tensor:
+    def similarities(self, queries: Tokens, passages: Tokens) -> Tensor:
         """sim(q, d) of B queries and K passages each, (B, K): equations 1 to 5, phi_d only at the query's terms."""
         count, times = len(queries.lengths), len(passages.lengths) // len(queries.lengths)
-        w_q = queries.padded(importance(self.theta1, queries.f))  # (B, Tq), zero where padded
-        columns = queries.padded(self.Theta2[queries.ids])  # (B, Tq, e)
-        phi = self.weights_at(passages, columns.repeat_interleave(times, dim=0))  # (B*K, Tq)
-        return (w_q[:, None, :] * phi.view(count, times, -1)).sum(dim=-1)  # (B, K)
+        w_q = queries.padded(self.equations.w_q(queries.f))  # (B, Tq), zero where padded
+        terms = queries.padded(queries.ids).repeat_interleave(times, dim=0)  # (B*K, Tq)
+        w_d, c = passages.padded(self.equations.w_d(passages.f)), self.equations.c(passages.cls)  # (B*K, T), (B*K,)
+        h = passages.padded(self.equations.hidden(passages.f))  # (B*K, T, e)
+        phi = phi_d(w_d, self.equations.psi(h, terms), c, passages.mask())  # (B*K, Tq)
+        return sim(w_q[:, None, :], phi.view(count, times, -1))  # (B, K)
 
-    def weights_at(self, passages: Tokens, columns: Tensor) -> Tensor:
-        """phi_d at chosen terms (equation 4); columns (B, Q, e) are their rows of Theta2."""
-        w_d = passages.padded(importance(self.theta3, passages.f))  # (B, T)
-        psi = torch.einsum("bte,bqe->btq", passages.padded(passages.f), columns)  # (B, T, Q)
-        mask = passages.mask()  # (B, T)
-        best = (w_d[..., None] * psi).masked_fill(~mask[..., None], -torch.inf)  # (B, T, Q), padding never wins
-        best = best.amax(dim=1) if mask.shape[1] else psi.new_zeros(psi.shape[0], psi.shape[2])  # (B, Q)
-        best = best.masked_fill(~mask.any(dim=1)[:, None], 0.0)  # (B, Q), no term, no weight
-        return quality(self.theta4, passages.cls)[:, None] * best  # (B, Q)
-
-    def save_pretrained(self, path) -> None:
-        """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json."""
+    def save_pretrained(self, path, card: str | None = None) -> None:
+        """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card."""
         with whole(path) as draft:
             draft.mkdir()
             write_json(draft / "config.json", self.body.config)
-            state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-            save_file(state, draft / "model.safetensors")
+            save_weights(self, draft / "model.safetensors")
             self.tokenizer.save(str(draft / "tokenizer.json"))
-            write_json(draft / "epic.json", {"formulation": "paper", "vocabulary": self.vocabulary})
+            write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary})
+            if card is not None:
+                write_text(draft / "README.md", card)
 
     @classmethod
     def from_pretrained(cls, path, device: str = "cpu") -> "Epic":
         """A trained model, ready for inference."""
-        if not (Path(path) / "epic.json").exists():
+        path = Path(path)
+        if not (path / "epic.json").exists():
             raise InputError(f"{path}: not an EPIC checkpoint (no epic.json)")
-        config = read_config(path)
-        matrix = torch.empty(read_json(Path(path) / "epic.json")["vocabulary"], config["hidden_size"])  # (V, e)
-        model = cls(Bert(config), matrix, tokenizer_of(path))
-        model.load_state_dict(load_file(Path(path) / "model.safetensors"))
+        body = body_of(read_json(path / "config.json"))
+        head = head_of({}, body.config, body.words.weight)  # of the right shapes; its values are replaced
+        model = cls(read_json(path / "epic.json")["formulation"], body, head, tokenizer_of(path))
+        load_weights(model, path / "model.safetensors")
         return model.to(device).eval()
 
     @classmethod
-    def from_encoder(cls, path, seed: int) -> "Epic":
-        """An untrained model: Theta2 from the masked-language-model matrix, or the word embeddings where there is none."""
-        body, matrix = load_pretrained(path)
+    def from_encoder(cls, path, formulation: str, seed: int) -> "Epic":
+        """An untrained model: the expansion starts from the encoder's masked-language-model head or its word embeddings."""
+        body, head = load_pretrained(path)
         torch.manual_seed(seed)
-        return cls(body, matrix.detach().clone(), tokenizer_of(path))
+        return cls(formulation, body, head, tokenizer_of(path))
+
+
+def save_weights(model: nn.Module, path) -> None:
+    """All weights as safetensors."""
+    save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, path)
+
+
+def load_weights(model: nn.Module, path) -> None:
+    """Weights that `save_weights` wrote; a damaged file, or one of another model, is refused."""
+    try:
+        model.load_state_dict(load_file(path))
+    except (OSError, SafetensorError, RuntimeError) as error:
+        raise InputError(f"{path}: not the weights of this model, or damaged ({str(error)[:200]})") from error
 
 
 def windows_of(ids: list[int], window: int) -> list[list[int]]:
@@ -137,3 +155,12 @@ def tokenizer_of(path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
+    """Ids of the tokens before and after a text."""
+    for names in (("[CLS]", "[SEP]"), ("<s>", "</s>")):
+        found = [tokenizer.token_to_id(name) for name in names]
+        if None not in found:
+            return found[0], found[1]
+    raise InputError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>; is the encoder a masked language model?")

@@ -1,138 +1,125 @@
 """Training: triples in order, gradient accumulation, validation by re-ranking, roll-back to the best."""
 
 import logging
-import math
-from typing import NamedTuple
+from dataclasses import dataclass
+from time import perf_counter
 
 import torch
 from torch import Tensor
 
 from epic.config import TrainSettings
-from epic.data import Documents, read_qrels, read_queries
-from epic.evaluate import mrr_at_10
-from epic.files import InputError, write_text
+from epic.examples import Example, Examples
+from epic.files import InputError
+from epic.history import Iteration, best_of
 from epic.log import progress
+from epic.loss import LOSSES
 from epic.model import Epic
-from epic.runs import Run, ranked, read_run
-from epic.triples import Triple
-from epic.unpruned import unpruned_scores
-from epic.weigh import weigh
+from epic.state import State
+from epic.validation import Validation, validate
 
 log = logging.getLogger(__name__)
-
-
-class Validation(NamedTuple):
-    """What the model is chosen on: queries, judgments and the first-stage hits that are re-ranked."""
-
-    queries: dict[str, str]
-    qrels: dict[str, dict[str, int]]
-    run: Run
-    token_budget: int
-
-
-def open_validation(queries, qrels, run, hits: int, token_budget: int) -> Validation:
-    """The validation queries with the first `hits` of their first-stage run."""
-    return Validation(read_queries(queries), read_qrels(qrels), read_run(run, hits), token_budget)
-
-
-class Iteration(NamedTuple):
-    """One line of the history."""
-
-    iteration: int
-    triples: int
-    loss: float
-    accuracy: float
-    validation: float
-
-
-def cross_entropy(scores: Tensor) -> Tensor:
-    """-log softmax of the relevant passage's score, summed; scores (B, 2), the relevant passage first."""
-    return -torch.log_softmax(scores, dim=1)[:, 0].sum()  # ()
+HALVES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def train(
-    model: Epic,
-    triples: list[Triple],
-    queries: dict[str, str],
-    documents: Documents,
-    validation: Validation,
-    settings: TrainSettings,
-    seed: int,
+    model: Epic, examples: Examples, validation: Validation, settings: TrainSettings, loss: str | None, seed: int, state: State
 ) -> list[Iteration]:
-    """Train until validation stops improving, leave the best weights in `model`, and return the history."""
+    """Train until validation stops improving, leave the best weights in `model`, and return the history.
+
+    A run that was cut off goes on after its last validation, and ends with the same weights as one that was not. Without
+    a loss the model stays as it is, and the history is empty.
+    """
+    if loss is None:
+        return []
     torch.manual_seed(seed)
-    optimizer = torch.optim.Adam(_groups(model, settings), fused=True)
-    history: list[Iteration] = []
-    best, best_at, best_state = -1.0, 0, None
-    for chunk in slices(triples[: settings.max_validations * settings.validate_every], settings.validate_every):
-        loss, accuracy = _learn(model, optimizer, chunk, queries, documents, settings)
-        value = validate(model, documents, validation)
-        seen = len(chunk) + (history[-1].triples if history else 0)
-        history.append(Iteration(len(history) + 1, seen, loss, accuracy, value))
-        log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f", *history[-1])
-        if value > best:
-            best, best_at = value, len(history)
-            best_state = {name: tensor.detach().clone() for name, tensor in model.state_dict().items()}
-        elif len(history) - best_at >= settings.patience:
-            break
-    log.info("best: iteration %d of %d, MRR@10 %.4f", best_at, len(history), best)
-    model.load_state_dict(best_state)
+    learner = Learner.of(model, settings, loss)
+    history = state.resume(model, learner.optimizer, learner.scaler)
+    while not finished(history, settings, len(examples)):
+        start, began = (history[-1].triples if history else 0), perf_counter()
+        stop = min(start + settings.validate_every, len(examples))
+        found = learner.learn(examples.between(start, stop, model, settings.max_tokens), len(history) + 1)
+        value = validate(model, examples.documents, validation)
+        history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
+        log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
+        state.save(history, model, learner.optimizer, learner.scaler)
+    best = best_of(history)
+    log.info("best: iteration %d of %d, MRR@10 %.4f", best.iteration, len(history), best.validation)
+    state.load_best(history, model)
     model.eval()
     return history
+
+
+def finished(history: list[Iteration], settings: TrainSettings, total: int) -> bool:
+    """No triples left, enough validations, or too many without an improvement."""
+    if not history:
+        return False
+    waited = len(history) - best_of(history).iteration
+    return history[-1].triples >= total or len(history) >= settings.max_validations or waited >= settings.patience
+
+
+@dataclass
+class Learner:
+    """A model with its optimizer. Mixed precision is autocast; float16 gradients are scaled against underflow."""
+
+    model: Epic
+    settings: TrainSettings
+    loss: str
+    optimizer: torch.optim.Adam
+    scaler: torch.amp.GradScaler
+
+    @classmethod
+    def of(cls, model: Epic, settings: TrainSettings, loss: str) -> "Learner":
+        """Adam with a learning rate of its own for the layers that start at random."""
+        scaler = torch.amp.GradScaler(device_of(model), enabled=settings.precision == "float16")
+        new = [value for name, value in model.named_parameters() if name.startswith(NEW_LAYERS)]
+        rest = [value for name, value in model.named_parameters() if not name.startswith(NEW_LAYERS)]
+        groups = [{"params": rest, "lr": settings.learning_rate}, {"params": new, "lr": settings.learning_rate_new_layers}]
+        return cls(model, settings, loss, torch.optim.Adam(groups, fused=True), scaler)
+
+    def learn(self, examples: list[Example], iteration: int) -> tuple[float, float]:
+        """One pass over examples in batches; returns the mean loss and the share of pairs in the right order."""
+        self.model.train()
+        total, right, settings = 0.0, 0, self.settings
+        batches = list(slices(examples, settings.batch_size))
+        for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
+            for part in slices(batch, settings.micro_batch_size):
+                with torch.autocast(device_of(self.model), HALVES[settings.precision], settings.precision != "float32"):
+                    scores = scores_of(self.model, part)  # (B, 2)
+                losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
+                self._finite(losses, part, iteration, step)
+                self.scaler.scale(losses.sum() / len(batch)).backward()
+                total += losses.sum().item()
+                right += int((scores[:, 0] > scores[:, 1]).sum())
+            self.scaler.step(self.optimizer)
+            self.scaler.update()
+            self.optimizer.zero_grad(set_to_none=True)
+        return total / len(examples), right / len(examples)
+
+    def _finite(self, losses: Tensor, part: list[Example], iteration: int, step: int) -> None:
+        bad = [example.triple for example, ok in zip(part, losses.isfinite().tolist(), strict=True) if not ok]
+        if bad:
+            named = "query {}, passages {} and {}".format(*bad[0])
+            raise InputError(
+                f"the loss is not finite in iteration {iteration}, step {step} at {named} ({len(bad)} such); "
+                "lower train.learning_rate, or set train.precision to float32"
+            )
+
+
+NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")  # they start at random
+
+
+def scores_of(model: Epic, examples: list[Example]) -> Tensor:
+    """Scores of the relevant and the other passage of each example; each query is encoded once."""
+    queries = model.query_tokens([example.query for example in examples])  # B queries
+    passages = model.passage_tokens([pieces for example in examples for pieces in example[2:]])  # 2B passages
+    return model.similarities(queries, passages)  # (B, 2)
+
+
+def device_of(model: Epic) -> str:
+    """The kind of device the model lies on."""
+    return model.body.words.weight.device.type
 
 
 def slices(items: list, size: int):
     """Consecutive slices of at most `size` items."""
     return (items[start : start + size] for start in range(0, len(items), size))
-
-
-def _groups(model: Epic, settings: TrainSettings) -> list[dict]:
-    """The vectors that start at random have a learning rate of their own."""
-    new = [model.theta1, model.theta3, model.theta4]
-    return [
-        {"params": [*model.body.parameters(), model.Theta2], "lr": settings.learning_rate},
-        {"params": new, "lr": settings.learning_rate_new_layers},
-    ]
-
-
-def _learn(model, optimizer, chunk, queries, documents, settings) -> tuple[float, float]:
-    """One pass over a chunk of triples in batches; returns the mean loss and the share of pairs in the right order."""
-    model.train()
-    doc_ids = sorted({doc_id for triple in chunk for doc_id in triple[1:]})
-    pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids), settings.max_tokens), strict=True))
-    total, right = 0.0, 0
-    for batch in progress(list(slices(chunk, settings.batch_size)), desc="train", unit="batch"):
-        for part in slices(batch, settings.micro_batch_size):
-            scores = triple_scores(model, part, queries, pieces)  # (B, 2)
-            loss = cross_entropy(scores)
-            if not math.isfinite(loss.item()):
-                raise InputError(f"the loss is {loss.item()} at the triples {part}; lower the learning rate")
-            (loss / len(batch)).backward()
-            total += loss.item()
-            right += int((scores[:, 0] > scores[:, 1]).sum())
-        optimizer.step()
-        optimizer.zero_grad(set_to_none=True)
-    return total / len(chunk), right / len(chunk)
-
-
-def triple_scores(model: Epic, triples, queries: dict[str, str], pieces: dict[str, list[int]]) -> Tensor:
-    """Scores of the relevant and the other passage of each triple; each query is encoded once."""
-    asked = model.encode(model.pieces([queries[triple.query_id] for triple in triples]))  # B queries
-    passages = model.encode([pieces[doc_id] for triple in triples for doc_id in triple[1:]])  # 2B passages
-    return model.score(asked, passages)  # (B, 2)
-
-
-def validate(model: Epic, documents: Documents, validation: Validation) -> float:
-    """MRR@10 of the validation hits re-ranked with unpruned vectors, over judged queries."""
-    model.eval()
-    vectors = weigh(model, {query_id: validation.queries[query_id] for query_id in validation.run})
-    scored = unpruned_scores(model, documents, vectors, validation.run, validation.token_budget)
-    order = {query_id: [hit.doc_id for hit in ranked(hits)] for query_id, hits in scored.items()}
-    return mrr_at_10(validation.qrels, order)
-
-
-def write_history(history: list[Iteration], out) -> None:
-    """The history as TSV."""
-    lines = ["\t".join(Iteration._fields)]
-    lines += ["\t".join(str(value) for value in iteration) for iteration in history]
-    write_text(out, "\n".join(lines) + "\n")

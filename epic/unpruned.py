@@ -10,7 +10,6 @@ import torch
 from epic.batches import by_tokens
 from epic.compute import prepare
 from epic.data import Documents, open_documents
-from epic.equations import expansion, importance, quality
 from epic.log import progress
 from epic.model import Epic
 from epic.runs import Run, ScoredDoc
@@ -24,7 +23,6 @@ def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_b
     return unpruned_scores(model, open_documents(manifest), read_vectors(vectors), run, token_budget)
 
 
-@torch.inference_mode()
 def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryVector], run: Run, token_budget: int) -> Run:
     """The run with sim(q, d) in place of the first-stage scores, in the same order."""
     wanted: dict[str, list[str]] = {}  # document id -> queries that have it as a candidate
@@ -33,25 +31,31 @@ def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryV
             wanted.setdefault(hit.doc_id, []).append(query_id)
     doc_ids = list(wanted)
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    scores: dict[tuple[str, str], float] = {}
-    for batch in progress(by_tokens(pieces, token_budget, model.window), desc="passages"):
+    scores = pair_scores(model, pieces, wanted, queries, token_budget)
+    return {query_id: [ScoredDoc(hit.doc_id, scores[query_id, hit.doc_id]) for hit in hits] for query_id, hits in run.items()}
+
+
+@torch.inference_mode()
+def pair_scores(model: Epic, pieces: dict, wanted: dict, queries: dict, token_budget: int) -> dict:
+    """sim(q, d) by (query id, document id) for every document and the queries that want it."""
+    scores = {}
+    for batch in progress(by_tokens(pieces, token_budget, model.body.window), desc="passages"):
         for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries):
             for query_id in wanted[doc_id]:
                 query = queries[query_id]
                 scores[query_id, doc_id] = dot(query, phi[np.searchsorted(terms, query.terms)])
-    return {query_id: [ScoredDoc(hit.doc_id, scores[query_id, hit.doc_id]) for hit in hits] for query_id, hits in run.items()}
+    return scores
 
 
 def passage_weights(model: Epic, doc_ids, pieces, wanted, queries):
     """Yield (document id, term ids, phi_d at those terms as float16) for the terms that its queries ask for."""
-    tokens = model.encode([pieces[doc_id] for doc_id in doc_ids])
-    w_d, c = importance(model.theta3, tokens.f), quality(model.theta4, tokens.cls)  # (N,), (B,)
-    rows = zip(doc_ids, tokens.f.split(tokens.lengths), w_d.split(tokens.lengths), c, strict=True)
-    for doc_id, f, w, c_d in rows:  # (T, e), (T,), ()
+    tokens, equations = model.passage_tokens([pieces[doc_id] for doc_id in doc_ids]), model.equations
+    h, w_d, c = equations.hidden(tokens.f), equations.w_d(tokens.f), equations.c(tokens.cls)  # (N, e), (N,), (B,)
+    rows = zip(doc_ids, h.split(tokens.lengths), w_d.split(tokens.lengths), c, strict=True)
+    for doc_id, h_d, w, c_d in rows:  # (T, e), (T,), ()
         terms = np.unique(np.concatenate([queries[query_id].terms for query_id in wanted[doc_id]]))  # (Q,)
-        columns = model.Theta2[torch.from_numpy(terms.astype(np.int64)).to(f.device)]  # (Q, e)
-        weights = w[:, None] * expansion(columns, f)  # (T, Q)
-        best = weights.amax(dim=0) if len(f) else f.new_zeros(len(terms))  # (Q,)
+        psi = equations.psi(h_d, torch.from_numpy(terms.astype(np.int64)).to(h.device))  # (T, Q)
+        best = (w[:, None] * psi).amax(dim=0) if len(h_d) else h.new_zeros(len(terms))  # (Q,)
         phi = (c_d * best).half().cpu().numpy()  # (Q,)
         finite(doc_id, phi)
         yield doc_id, terms, phi

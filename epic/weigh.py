@@ -3,7 +3,6 @@
 import numpy as np
 import torch
 
-from epic.equations import importance
 from epic.log import progress
 from epic.model import Epic
 from epic.vectors import QueryVector
@@ -17,8 +16,8 @@ def weigh(model: Epic, queries: dict[str, str]) -> dict[str, QueryVector]:
 @torch.inference_mode()
 def query_vector(model: Epic, text: str) -> QueryVector:
     """Encode one query; a repeated term adds up."""
-    tokens = model.encode(model.pieces([text]))
-    w_q = importance(model.theta1, tokens.f).cpu().numpy()  # (T,)
+    tokens = model.query_tokens(model.pieces([text]))
+    w_q = model.equations.w_q(tokens.f).cpu().numpy()  # (T,)
     terms, places = np.unique(tokens.ids.cpu().numpy(), return_inverse=True)  # (n,), (T,)
     weights = np.zeros(len(terms), dtype=np.float32)  # (n,)
     np.add.at(weights, places, w_q)

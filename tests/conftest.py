@@ -52,12 +52,38 @@ def tiny_encoder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def model(tiny_encoder):
-    """An untrained EPIC on the random encoder, in double precision, ready for inference."""
+@pytest.fixture(scope="session")
+def mlm_encoder(tiny_encoder, tmp_path_factory):
+    """The same encoder with a random masked-language-model head, under Hugging Face's names."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    folder = tmp_path_factory.mktemp("mlm")
+    for name in ("config.json", "tokenizer.json"):
+        (folder / name).write_bytes((tiny_encoder / name).read_bytes())
+    generator = torch.Generator().manual_seed(2)
+    shapes = {"transform.dense.weight": (8, 8), "transform.dense.bias": (8,), "transform.LayerNorm.weight": (8,)}
+    shapes |= {"transform.LayerNorm.bias": (8,), "bias": (len(WORDS),)}
+    head = {f"cls.predictions.{name}": torch.randn(shape, generator=generator) for name, shape in shapes.items()}
+    body = load_file(tiny_encoder / "model.safetensors")
+    save_file({f"bert.{name}": tensor for name, tensor in body.items()} | head, folder / "model.safetensors")
+    return folder
+
+
+@pytest.fixture(params=["paper", "released"])
+def model(mlm_encoder, request):
+    """An untrained EPIC of either formulation on the random encoder, in double precision, ready for inference."""
     from epic.model import Epic
 
-    return Epic.from_encoder(tiny_encoder, seed=7).double().eval()
+    return Epic.from_encoder(mlm_encoder, request.param, seed=7).double().eval()
+
+
+@pytest.fixture
+def paper_model(mlm_encoder):
+    """The same, of the paper's formulation."""
+    from epic.model import Epic
+
+    return Epic.from_encoder(mlm_encoder, "paper", seed=7).double().eval()
 
 
 @pytest.fixture(autouse=True, scope="session")

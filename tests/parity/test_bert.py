@@ -3,14 +3,16 @@
 import pytest
 import torch
 
-from epic.bert import Bert, Packed, load_pretrained
+from epic.bert import Packed
+from epic.body import load_pretrained
 from epic.files import InputError
 
 pytestmark = pytest.mark.parity
 
 
 @torch.inference_mode()
-def test_the_body_equals_transformers(tiny_encoder):
+@pytest.mark.parametrize("segment", [0, 1])
+def test_the_body_equals_transformers(tiny_encoder, segment):
     from transformers import BertModel
 
     theirs = BertModel.from_pretrained(tiny_encoder, add_pooling_layer=False).double().eval()
@@ -18,26 +20,35 @@ def test_the_body_equals_transformers(tiny_encoder):
     windows = [[2, 5, 6, 7, 3], [2, 3], [2, *range(5, 19), 3]]
     packed = Packed.of(windows, "cpu")
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(window) for window in windows], batch_first=True)
-    expected = theirs(input_ids=ids, attention_mask=packed.mask.long()).last_hidden_state[packed.mask]
-    assert torch.allclose(ours(packed), expected, rtol=1e-10, atol=1e-12)
+    segments = torch.full_like(ids, segment)
+    expected = theirs(input_ids=ids, attention_mask=packed.mask.long(), token_type_ids=segments).last_hidden_state[packed.mask]
+    assert torch.allclose(ours(packed, segment), expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_names_and_matrix_of_a_masked_language_model_are_understood(tiny_encoder, tmp_path):
+def test_old_names_and_the_whole_head_of_a_masked_language_model_are_understood(mlm_encoder, tiny_encoder, tmp_path):
     from safetensors.torch import load_file, save_file
 
-    body = load_file(tiny_encoder / "model.safetensors")
+    weights = load_file(mlm_encoder / "model.safetensors")
     old = {
-        "bert." + name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
-        for name, tensor in body.items()
+        name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): tensor
+        for name, tensor in weights.items()
     }
-    matrix = torch.randn_like(body["embeddings.word_embeddings.weight"])
+    matrix = torch.randn_like(weights["bert.embeddings.word_embeddings.weight"])
     save_file(old | {"cls.predictions.decoder.weight": matrix}, tmp_path / "model.safetensors")
+    (tmp_path / "config.json").write_bytes((mlm_encoder / "config.json").read_bytes())
+    loaded, head = load_pretrained(tmp_path)
+    assert head.learned and torch.equal(head.decoder, matrix)
+    assert torch.equal(head.norm, weights["cls.predictions.transform.LayerNorm.weight"])
+    assert torch.equal(head.bias, weights["cls.predictions.bias"])
+    assert all(torch.equal(tensor, weights[f"bert.{name}"]) for name, tensor in loaded.state_dict().items())
+
+
+def test_an_encoder_that_lacks_weights_is_refused_by_name(tiny_encoder, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(tiny_encoder / "model.safetensors")
+    weights.pop("encoder.layer.1.output.dense.bias")
+    save_file(weights, tmp_path / "model.safetensors")
     (tmp_path / "config.json").write_bytes((tiny_encoder / "config.json").read_bytes())
-    loaded, found = load_pretrained(tmp_path)
-    assert torch.equal(found, matrix)
-    assert all(torch.equal(tensor, body[name]) for name, tensor in loaded.state_dict().items())
-
-
-def test_an_encoder_of_another_kind_is_refused():
-    with pytest.raises(InputError, match="roberta"):
-        Bert({"model_type": "roberta", "hidden_act": "gelu"})
+    with pytest.raises(InputError, match=r"has no encoder\.layer\.1\.output\.dense\.bias \(1 weights are missing\)"):
+        load_pretrained(tmp_path)

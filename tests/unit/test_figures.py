@@ -1,12 +1,22 @@
 """Figures: drawn from counts, and the same bytes each time."""
 
-from epic.figures import frequencies_figure
+from epic.figures import frequencies_figure, training_figure
+from epic.history import Iteration, write_history
 
 
 def test_the_frequency_figure_is_an_image_and_the_same_bytes_each_time(tmp_path):
     (tmp_path / "f.tsv").write_text("value\tcount\n-0.1\t3\n0.0\t50\n0.1\t900\n1.2\t7\n")
     for name in ("one", "two"):
         frequencies_figure(tmp_path / "f.tsv", "title", [tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"])
+    assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
+    for kind in ("png", "pdf"):
+        assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
+
+
+def test_the_training_figure_is_an_image_and_does_not_depend_on_the_clock(tmp_path):
+    for name, seconds in (("one", 1.0), ("two", 2.0)):
+        write_history([Iteration(i, 8 * i, 0.7 / i, 0.5, 0.3 + i / 10, seconds) for i in (1, 2, 3)], tmp_path / "history.tsv")
+        training_figure(tmp_path / "history.tsv", "title", [tmp_path / f"{name}.png", tmp_path / f"{name}.pdf"])
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
     for kind in ("png", "pdf"):
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()

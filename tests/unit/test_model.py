@@ -1,68 +1,132 @@
-"""The model: fast scores equal the equations, windows, padding, checkpoints."""
+"""The model: fast scores and gradients equal the equations, windows, padding, checkpoints."""
 
 import pytest
 import torch
 
 from epic.encode import document_vectors
-from epic.equations import document_vector, expansion, importance, quality, query_vector, similarity
+from epic.equations import phi_d, phi_q, sim
 from epic.files import InputError
+from epic.loss import LOSSES
 from epic.model import Epic, windows_of
 
 
+def tokens(model, *texts):
+    return model.passage_tokens(model.pieces(texts))
+
+
+def plain_vector(model, passage):
+    """phi_d over the whole vocabulary, (1, V)."""
+    d, equations = tokens(model, passage), model.equations
+    every = torch.ones(1, d.lengths[0], dtype=torch.bool)
+    psi = equations.psi(equations.hidden(d.f), slice(0, model.vocabulary))
+    return phi_d(equations.w_d(d.f)[None], psi[None], equations.c(d.cls), every)
+
+
 def plain_scores(model, query, passages):
-    """Equations 1 to 5 as printed, with phi_d over the whole vocabulary."""
-    q = model.encode(model.pieces([query]))
-    phi_q = query_vector(importance(model.theta1, q.f)[None], q.ids[None], q.mask(), model.vocabulary)
-    phi_d = []
-    for passage in passages:
-        d = model.encode(model.pieces([passage]))
-        w, psi = importance(model.theta3, d.f)[None], expansion(model.Theta2, d.f)[None]
-        mask = torch.ones(w.shape, dtype=torch.bool)
-        empty = torch.zeros(1, model.vocabulary, dtype=w.dtype)
-        phi_d.append(document_vector(w, psi, quality(model.theta4, d.cls), mask) if d.lengths[0] else empty)
-    return similarity(phi_q, torch.cat(phi_d))
+    """Equations 1 to 5 as printed, passage by passage, with phi_d over the whole vocabulary."""
+    q = model.query_tokens(model.pieces([query]))
+    asked = phi_q(model.equations.w_q(q.f)[None], q.ids[None], q.mask(), model.vocabulary)
+    return sim(asked, torch.cat([plain_vector(model, passage) for passage in passages]))
+
+
+def fast_scores(model, queries, passages):
+    return model.similarities(model.query_tokens(model.pieces(queries)), tokens(model, *passages))
+
+
+QUERIES = ["cost of pool", "a a b", "z"]
+PASSAGES = ["price of a pool", "x", "", "c d e f g h i j k l m n o p q r s t u v", "pools café", "a b a"]
 
 
 @torch.inference_mode()
 def test_scores_at_the_query_terms_equal_the_full_equations(model):
-    queries = ["cost of pool", "a a b", "z"]
-    passages = ["price of a pool", "x", "", "c d e f g h i j k l m n o p q r s t u v", "pools café", "a b a"]
-    fast = model.score(model.encode(model.pieces(queries)), model.encode(model.pieces(passages)))
-    for row, query in enumerate(queries):
-        plain = plain_scores(model, query, passages[2 * row : 2 * row + 2])
+    fast = fast_scores(model, QUERIES, PASSAGES)
+    for row, query in enumerate(QUERIES):
+        plain = plain_scores(model, query, PASSAGES[2 * row : 2 * row + 2])
         assert torch.allclose(fast[row], plain, rtol=1e-12, atol=1e-15)
 
 
-def test_gradients_equal_those_of_the_full_equations(model):
-    query, passages = "a cost a", ["price of pool b", "c"]
-    fast = model.score(model.encode(model.pieces([query])), model.encode(model.pieces(passages)))
-    fast.sum().backward()
+@pytest.mark.parametrize("loss", LOSSES)
+def test_loss_and_all_gradients_equal_those_of_the_plain_formula(model, loss):
+    fast = LOSSES[loss](fast_scores(model, QUERIES, PASSAGES)).sum()
+    fast.backward()
     found = {name: parameter.grad.clone() for name, parameter in model.named_parameters() if parameter.grad is not None}
     model.zero_grad()
-    plain_scores(model, query, passages).sum().backward()
-    for name, parameter in model.named_parameters():
-        if parameter.grad is not None:
-            assert torch.allclose(found[name], parameter.grad, rtol=1e-10, atol=1e-14), name
-    assert found["Theta2"].abs().sum() > 0
+    scores = [plain_scores(model, query, PASSAGES[2 * row : 2 * row + 2]) for row, query in enumerate(QUERIES)]
+    plain = LOSSES[loss](torch.stack(scores)).sum()
+    plain.backward()
+    assert fast.item() == pytest.approx(plain.item(), rel=1e-12)
+    expected = {name: parameter.grad for name, parameter in model.named_parameters() if parameter.grad is not None}
+    assert found.keys() == expected.keys() >= {"body.embeddings.word_embeddings.weight"}
+    for name, gradient in expected.items():
+        scale = gradient.abs().max().item()
+        assert scale > 0 or "key.bias" in name, name
+        assert (found[name] - gradient).abs().max().item() <= max(1e-12 * scale, 1e-16), name
+
+
+def test_gradients_agree_with_finite_differences(model):
+    """Of all parameters that the equations add, and of one in the body."""
+    step = 1e-6
+
+    def value():
+        return LOSSES["cross-entropy"](fast_scores(model, QUERIES, PASSAGES)).sum()
+
+    value().backward()
+    checked = [
+        (name, p) for name, p in model.named_parameters() if name.startswith("equations.") or "layer.1.output.dense.w" in name
+    ]
+    assert len(checked) > 4
+    for name, parameter in checked:
+        flat, gradient = parameter.data.view(-1), parameter.grad.view(-1)
+        place = int(gradient.abs().argmax())
+        with torch.no_grad():
+            flat[place] += step
+            above = value().item()
+            flat[place] -= 2 * step
+            below = value().item()
+            flat[place] += step
+        assert (above - below) / (2 * step) == pytest.approx(gradient[place].item(), rel=1e-5, abs=1e-9), name
 
 
 @torch.inference_mode()
 def test_a_text_does_not_depend_on_what_else_is_in_the_batch(model):
-    alone = model.encode(model.pieces(["a b c"]))
-    among = model.encode(model.pieces(["x", "a b c", "d e f g h i j k l m n o p q r s t u v w x y z", ""]))
+    alone = tokens(model, "a b c")
+    among = tokens(model, "x", "a b c", "d e f g h i j k l m n o p q r s t u v w x y z", "")
     assert torch.allclose(alone.f, among.padded(among.f)[1, :3], rtol=1e-12, atol=1e-12)
     assert torch.allclose(alone.cls[0], among.cls[1], rtol=1e-12, atol=1e-12)
 
 
 @torch.inference_mode()
+def test_scores_do_not_depend_on_batch_order_or_size(model):
+    pairs = [(query, passage) for query in QUERIES for passage in PASSAGES]
+    one = [fast_scores(model, [query], [passage]).item() for query, passage in pairs]
+    together = fast_scores(model, [query for query, _ in pairs], [passage for _, passage in pairs])[:, 0].tolist()
+    backwards = fast_scores(model, [query for query, _ in pairs[::-1]], [passage for _, passage in pairs[::-1]])[:, 0].tolist()
+    assert together == pytest.approx(one, rel=1e-12, abs=1e-15)
+    assert backwards[::-1] == pytest.approx(one, rel=1e-12, abs=1e-15)
+
+
+@torch.inference_mode()
+def test_padding_never_wins_where_all_values_are_negative(paper_model):
+    """A short passage beside a long one, in one batch: with psi below zero a padded zero would be the maximum."""
+    paper_model.equations.Theta2.copy_(
+        -paper_model.query_tokens(paper_model.pieces(["a"])).f.sign().repeat(paper_model.vocabulary, 1)
+    )
+    short, long = "a", "a b c d e f g h"
+    assert (plain_vector(paper_model, short) < 0).any()
+    assert fast_scores(paper_model, ["a"], [short, long])[0, 0] == pytest.approx(plain_scores(paper_model, "a", [short]).item())
+    together = document_vectors(paper_model.float(), paper_model.pieces([short, long]), 7)
+    assert (together[0] == document_vectors(paper_model, paper_model.pieces([short]), 7)[0]).all()
+
+
+@torch.inference_mode()
 def test_a_long_text_is_split_into_windows_and_joined_never_cut(model):
     text = " ".join("abcdefghijklmnopqrstuvwxyz" * 30)  # 780 word-pieces, windows of 14
-    tokens = model.encode(model.pieces([text]))
-    assert tokens.lengths == [780] and tokens.f.shape[0] == 780
-    pieces = model.pieces([text])[0]
-    parts = [model.encode([window]) for window in windows_of(pieces, model.window)]
-    assert torch.allclose(tokens.f, torch.cat([part.f for part in parts]), rtol=1e-10, atol=1e-12)
-    assert torch.allclose(tokens.cls, torch.cat([part.cls for part in parts]).mean(dim=0), rtol=1e-10, atol=1e-12)
+    found = tokens(model, text)
+    assert found.lengths == [780] and found.f.shape[0] == 780
+    parts = [model.passage_tokens([window]) for window in windows_of(model.pieces([text])[0], model.body.window)]
+    assert torch.allclose(found.f, torch.cat([part.f for part in parts]), rtol=1e-10, atol=1e-12)
+    assert torch.allclose(found.cls, torch.cat([part.cls for part in parts]).mean(dim=0), rtol=1e-10, atol=1e-12)
+    assert plain_scores(model, "a z", [text]).item() == pytest.approx(fast_scores(model, ["a z"], [text]).item(), rel=1e-12)
 
 
 @pytest.mark.parametrize(("length", "expected"), [(0, [0]), (1, [1]), (14, [14]), (15, [7, 8]), (29, [9, 10, 10])])
@@ -73,9 +137,17 @@ def test_windows_are_few_and_nearly_equal(length, expected):
 
 
 @torch.inference_mode()
-def test_an_empty_query_scores_zero(model):
-    found = model.score(model.encode(model.pieces([""])), model.encode(model.pieces(["a", "b"])))
-    assert found.tolist() == [[0.0, 0.0]]
+def test_passages_carry_the_segment_of_their_formulation(model):
+    pieces = model.pieces(["a b"])
+    same = torch.equal(model.query_tokens(pieces).f, model.passage_tokens(pieces).f)
+    assert same == (model.formulation == "paper")
+
+
+@torch.inference_mode()
+def test_an_empty_query_or_passage_scores_zero(model):
+    assert fast_scores(model, [""], ["a", "b"]).tolist() == [[0.0, 0.0]]
+    assert fast_scores(model, ["a"], ["", ""]).tolist() == [[0.0, 0.0]]
+    assert not document_vectors(model.float(), model.pieces([""]), 7).any()
 
 
 def test_the_tokenizer_does_not_cut(model):
@@ -89,40 +161,50 @@ def test_encoded_vectors_equal_equation_four_whatever_the_block(model, block):
     texts = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p"]
     found = document_vectors(model.float(), model.pieces(texts), block)
     for row, text in enumerate(texts):
-        d = model.encode(model.pieces([text]))
-        if not d.lengths[0]:
-            assert not found[row].any()
-            continue
-        w, psi = importance(model.theta3, d.f)[None], expansion(model.Theta2, d.f)[None]
-        plain = document_vector(w, psi, quality(model.theta4, d.cls), torch.ones(w.shape, dtype=torch.bool))
-        assert torch.allclose(torch.from_numpy(found[row]).float(), plain[0], rtol=2e-3, atol=1e-6)
+        expected = plain_vector(model, text)[0] if text else torch.zeros(model.vocabulary)
+        assert torch.allclose(torch.from_numpy(found[row]).float(), expected, rtol=2e-3, atol=1e-6)
 
 
 def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     model = model.float()
-    model.save_pretrained(tmp_path / "checkpoint")
+    model.save_pretrained(tmp_path / "checkpoint", "the card")
     again = Epic.from_pretrained(tmp_path / "checkpoint")
-    assert all(
-        torch.equal(left, right) for left, right in zip(model.state_dict().values(), again.state_dict().values(), strict=True)
-    )
+    assert again.formulation == model.formulation and not again.training
+    before, after = model.state_dict(), again.state_dict()
+    assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
     assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == [
-        "config.json", "epic.json", "model.safetensors", "tokenizer.json",
+        "README.md", "config.json", "epic.json", "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
+    with torch.inference_mode():
+        assert torch.equal(fast_scores(model, ["a"], ["a b", "c"]), fast_scores(again, ["a"], ["a b", "c"]))
 
 
-def test_a_folder_without_a_checkpoint_is_refused(tmp_path):
+def test_a_folder_without_a_checkpoint_and_damaged_weights_are_refused(paper_model, tmp_path):
     with pytest.raises(InputError, match="not an EPIC checkpoint"):
         Epic.from_pretrained(tmp_path)
+    paper_model.save_pretrained(tmp_path / "checkpoint")
+    weights = tmp_path / "checkpoint" / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-100])
+    with pytest.raises(InputError, match=r"model\.safetensors: not the weights of this model, or damaged"):
+        Epic.from_pretrained(tmp_path / "checkpoint")
 
 
-def test_theta2_starts_as_a_copy_of_the_word_embeddings(model):
-    embeddings = model.body.embeddings.word_embeddings.weight
-    assert torch.equal(model.Theta2, embeddings)
-    assert model.Theta2.data_ptr() != embeddings.data_ptr()
+def test_theta2_starts_as_a_copy_of_the_decoder_or_the_word_embeddings(tiny_encoder, paper_model):
+    for model in (Epic.from_encoder(tiny_encoder, "paper", seed=7).double(), paper_model):
+        embeddings = model.body.words.weight
+        assert torch.equal(model.equations.Theta2, embeddings)
+        assert model.equations.Theta2.data_ptr() != embeddings.data_ptr()
 
 
-def test_the_seed_decides_the_random_parameters(tiny_encoder):
-    one, same, other = (Epic.from_encoder(tiny_encoder, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(one.theta1, same.theta1)
-    assert not torch.equal(one.theta1, other.theta1)
-    assert torch.equal(one.Theta2, other.Theta2)
+def test_the_seed_decides_the_random_parameters_and_nothing_else(mlm_encoder):
+    for formulation, name in (("paper", "equations.theta1"), ("released", "equations.theta1.weight")):
+        one, same, other = (Epic.from_encoder(mlm_encoder, formulation, seed).state_dict() for seed in (1, 1, 2))
+        assert torch.equal(one[name], same[name]) and not torch.equal(one[name], other[name])
+        random = {key for key in one if not torch.equal(one[key], other[key])}
+        assert {key.split(".")[1] for key in random} == {"theta1", "theta3", "theta4"}
+
+
+def test_a_vocabulary_beyond_16_bits_is_refused(paper_model):
+    paper_model.body.embeddings.word_embeddings = torch.nn.Embedding(65_536, 8)
+    with pytest.raises(InputError, match="65536 vocabulary entries"):
+        Epic("paper", paper_model.body, None, paper_model.tokenizer)

@@ -1,146 +1,151 @@
-"""Triples and training on a random encoder: order, loss, determinism, roll-back, failures."""
+"""Training on a random encoder: order, losses, determinism, roll-back, failures; tests/unit/test_state.py kills it."""
 
 import math
 
 import pytest
 import torch
 
-from epic.config import TrainSettings
-from epic.data import Documents
 from epic.files import InputError
+from epic.history import Iteration, best_of, read_history, write_history
+from epic.loss import cross_entropy, one_minus_softmax
 from epic.model import Epic
-from epic.runs import ScoredDoc
-from epic.train import Validation, cross_entropy, slices, train, triple_scores, write_history
-from epic.triples import Triple, from_judgments, read_triples, sample
-
-QRELS = {"q1": {"0": 1}, "q2": {"1": 1, "2": 1}}
-RUN = {"q1": [ScoredDoc(doc, 1.0) for doc in "012"], "q2": [ScoredDoc(doc, 1.0) for doc in "120"]}
-QUERIES = {"q1": "cost of pool", "q2": "a b"}
+from epic.state import State
+from epic.train import Learner, finished, scores_of, slices, train
+from epic.triples import sample
+from tests.training import QRELS, RUN, settings, without_seconds
 
 
-def settings(**changes):
-    values = {
-        "batch_size": 4, "micro_batch_size": 2, "learning_rate": 0.01, "learning_rate_new_layers": 0.02, "validate_every": 8,
-        "validation_hits": 3, "validation_first_stage": "bm25", "patience": 2, "max_validations": 3, "max_tokens": None, "threads": 1,
-    }  # fmt: skip
-    return TrainSettings(**values | changes)
+def trained(encoder, examples, validation, folder, formulation="paper", loss="cross-entropy", **changes):
+    model = Epic.from_encoder(encoder, formulation, seed=7)
+    return model, train(model, examples, validation, settings(**changes), loss, 7, State(folder / "state", "key"))
 
 
-@pytest.fixture
-def documents(tmp_path):
-    (tmp_path / "docs.tsv").write_text("0\tprice of pool\n1\ta b c\n2\tb a\n3\t\n")
-    return Documents(f"path:{tmp_path}")
-
-
-@pytest.fixture
-def validation():
-    return Validation(QUERIES, QRELS, RUN, token_budget=512)
-
-
-def test_cross_entropy_by_hand():
-    found = cross_entropy(torch.tensor([[2.0, 1.0], [0.0, 0.0]], dtype=torch.float64)).item()
-    assert found == pytest.approx(math.log(1 + math.exp(-1)) + math.log(2), rel=1e-12)
+def test_both_losses_by_hand():
+    scores = torch.tensor([[2.0, 1.0], [0.0, 0.0]], dtype=torch.float64)
+    assert cross_entropy(scores).tolist() == pytest.approx([math.log(1 + math.exp(-1)), math.log(2)], rel=1e-12)
+    assert one_minus_softmax(scores).tolist() == pytest.approx([1 - 1 / (1 + math.exp(-1)), 0.5], rel=1e-12)
 
 
 def test_cross_entropy_agrees_with_torch():
     scores = torch.randn(5, 2, dtype=torch.float64)
-    theirs = torch.nn.functional.cross_entropy(scores, torch.zeros(5, dtype=torch.long), reduction="sum")
-    assert cross_entropy(scores).item() == pytest.approx(theirs.item(), rel=1e-12)
+    theirs = torch.nn.functional.cross_entropy(scores, torch.zeros(5, dtype=torch.long), reduction="none")
+    assert torch.allclose(cross_entropy(scores), theirs, rtol=1e-12)
 
 
-def test_sampled_triples_are_seeded_balanced_and_never_have_a_relevant_negative():
-    triples = sample(QRELS, RUN, 10, seed=3)
-    assert triples == sample(QRELS, RUN, 10, seed=3) != sample(QRELS, RUN, 10, seed=4)
-    assert len(triples) == 10
-    for triple in triples:
-        assert QRELS[triple.query_id].get(triple.relevant_id) == 1
-        assert triple.other_id not in QRELS[triple.query_id]
-    assert {triple.query_id for triple in triples[:2]} == {"q1", "q2"}  # each query once before any comes again
-
-
-def test_a_query_without_hits_is_left_out_and_nothing_to_draw_is_an_error():
-    assert {triple.query_id for triple in sample(QRELS, {"q1": RUN["q1"]}, 4, seed=1)} == {"q1"}
-    with pytest.raises(InputError, match="no query has both"):
-        sample(QRELS, {"q1": RUN["q1"][:1]}, 4, seed=1)
-
-
-def test_triples_survive_the_file_in_order(tmp_path):
-    (tmp_path / "q.tsv").write_text("q1\tcost of pool\nq2\ta b\nq3\tnot used\n")
-    (tmp_path / "qrels").write_text("q1 0 0 1\nq2 0 1 1\nq2 0 2 1\n")
-    lines = [f"{query_id} Q0 {hit.doc_id} {rank} 1.0 t" for query_id, hits in RUN.items() for rank, hit in enumerate(hits, 1)]
-    (tmp_path / "run").write_text("\n".join(lines) + "\n")
-    from_judgments(tmp_path / "q.tsv", tmp_path / "qrels", tmp_path / "run", 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
-    assert read_triples(tmp_path / "t.tsv") == sample(QRELS, RUN, 6, seed=3)
-    assert (tmp_path / "tq.tsv").read_text() == "q1\tcost of pool\nq2\ta b\n"
-    (tmp_path / "t.tsv").write_text("q1\t0\t1\nq1\t0\n")
-    with pytest.raises(InputError, match=r"t\.tsv line 2"):
-        read_triples(tmp_path / "t.tsv")
-
-
-def test_gradients_add_up_over_micro_batches(tiny_encoder, documents):
-    triples = sample(QRELS, RUN, 4, seed=3)
+def test_gradients_add_up_over_micro_batches(mlm_encoder, examples, formulation):
     gradients = []
     for size in (1, 4):
-        model = Epic.from_encoder(tiny_encoder, seed=7).double().eval()  # no dropout, so that both see the same numbers
-        pieces = dict(zip("0123", model.pieces(documents.texts(list("0123"))), strict=True))
-        for part in slices(triples, size):
-            (cross_entropy(triple_scores(model, part, QUERIES, pieces)) / len(triples)).backward()
+        model = Epic.from_encoder(mlm_encoder, formulation, seed=7).double().eval()  # no dropout: both see the same numbers
+        batch = examples().between(0, 4, model, None)
+        for part in slices(batch, size):
+            (cross_entropy(scores_of(model, part)).sum() / len(batch)).backward()
         gradients.append(torch.cat([p.grad.flatten() for p in model.parameters() if p.grad is not None]))
     assert torch.allclose(*gradients, rtol=1e-10, atol=1e-14)
 
 
-def trained(tiny_encoder, documents, validation, triples=None, **changes):
-    model = Epic.from_encoder(tiny_encoder, seed=7)
-    triples = triples or sample(QRELS, RUN, 24, seed=3)
-    return model, train(model, triples, QUERIES, documents, validation, settings(**changes), seed=7)
-
-
-def test_training_learns_and_two_runs_give_the_same_weights(tiny_encoder, documents, validation):
-    model, history = trained(tiny_encoder, documents, validation)
-    again, same = trained(tiny_encoder, documents, validation)
-    assert history == same
-    assert all(
-        torch.equal(left, right) for left, right in zip(model.state_dict().values(), again.state_dict().values(), strict=True)
-    )
+def test_training_learns_and_two_runs_give_the_same_weights(mlm_encoder, examples, validation, formulation, tmp_path):
+    losses = {"paper": "cross-entropy", "released": "one-minus-softmax"}
+    runs = [trained(mlm_encoder, examples(), validation, tmp_path / name, formulation, losses[formulation]) for name in "ab"]
+    (model, history), (again, same) = runs
+    assert without_seconds(history) == without_seconds(same)
+    before, after = model.state_dict(), again.state_dict()
+    assert all(torch.equal(before[name], after[name]) for name in before)
     assert history[-1].loss < history[0].loss
     assert [iteration.triples for iteration in history] == [8, 16, 24][: len(history)]
+    assert not (tmp_path / "a" / "state").exists() or len(list((tmp_path / "a" / "state").iterdir())) == 2
 
 
-def test_the_best_weights_are_left_and_patience_ends_training(tiny_encoder, documents, validation, monkeypatch):
+def test_the_best_weights_are_left_and_patience_ends_training(mlm_encoder, examples, validation, monkeypatch, tmp_path):
     values, states = iter([0.5, 0.9, 0.9, 0.1, 0.1]), []
 
     def fake(model, *_):
-        states.append(model.theta1.detach().clone())
+        states.append(model.equations.theta1.detach().clone())
         return next(values)
 
     monkeypatch.setattr("epic.train.validate", fake)
-    model, history = trained(tiny_encoder, documents, validation, sample(QRELS, RUN, 80, seed=3), max_validations=10)
+    model, history = trained(mlm_encoder, examples(sample(QRELS, RUN, 80, seed=3)), validation, tmp_path, max_validations=10)
     assert [iteration.validation for iteration in history] == [0.5, 0.9, 0.9, 0.1]  # an equal value is no improvement
-    assert torch.equal(model.theta1, states[1])
+    assert torch.equal(model.equations.theta1, states[1])
     assert not model.training
 
 
-def test_a_loss_that_is_not_finite_stops_with_the_triples(tiny_encoder, documents, validation):
-    model = Epic.from_encoder(tiny_encoder, seed=7)
-    with torch.no_grad():
-        model.theta1.fill_(float("nan"))
-    with pytest.raises(InputError, match="the loss is nan at the triples"):
-        train(model, [Triple("q1", "0", "1")], QUERIES, documents, validation, settings(), seed=7)
+@pytest.mark.parametrize(
+    ("values", "total", "changes", "expected"),
+    [
+        ([], 24, {}, False),
+        ([0.1], 24, {}, False),
+        ([0.1], 8, {}, True),  # no triples left
+        ([0.1, 0.2, 0.3], 99, {}, True),  # max_validations
+        ([0.3, 0.2, 0.3], 99, {"max_validations": 9}, True),  # patience: 0.3 again is no improvement
+        ([0.1, 0.3, 0.2], 99, {"max_validations": 9}, False),
+    ],
+)
+def test_when_training_ends(values, total, changes, expected):
+    history = [Iteration(i, 8 * i, 0.0, 0.0, value, 0.0) for i, value in enumerate(values, start=1)]
+    assert finished(history, settings(**changes), total) == expected
 
 
-def test_an_unknown_document_in_a_triple_is_named(tiny_encoder, documents, validation):
-    with pytest.raises(InputError, match="no document 99"):
-        trained(tiny_encoder, documents, validation, [Triple("q1", "0", "99")])
+def test_the_layers_that_start_at_random_have_their_own_learning_rate(mlm_encoder, formulation):
+    model = Epic.from_encoder(mlm_encoder, formulation, seed=7)
+    old, new = Learner.of(model, settings(), "cross-entropy").optimizer.param_groups
+    assert (old["lr"], new["lr"]) == (0.01, 0.02)
+    assert len(new["params"]) == {"paper": 3, "released": 6}[formulation]
+    assert len(old["params"]) + len(new["params"]) == len(list(model.parameters()))
 
 
-def test_an_empty_passage_can_be_trained_on(tiny_encoder, documents, validation):
-    _, history = trained(tiny_encoder, documents, validation, [Triple("q1", "0", "3")])
+def test_without_a_loss_nothing_is_trained(mlm_encoder, examples, validation, tmp_path):
+    before = Epic.from_encoder(mlm_encoder, "paper", seed=7).state_dict()
+    model, history = trained(mlm_encoder, examples(), validation, tmp_path, loss=None)
+    assert history == [] and all(torch.equal(before[name], value) for name, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16"])
+def test_mixed_precision_trains_on_the_cpu_too_and_keeps_float32_weights(
+    mlm_encoder, examples, validation, tmp_path, precision, formulation
+):
+    model, history = trained(mlm_encoder, examples(), validation, tmp_path, formulation, precision=precision)
+    _, expected = trained(mlm_encoder, examples(), validation, tmp_path / "plain", formulation)
+    assert {value.dtype for value in model.state_dict().values()} == {torch.float32}
+    assert history[0].loss == pytest.approx(expected[0].loss, rel=0.05) and history[0].loss != expected[0].loss
+
+
+def test_a_loss_that_is_not_finite_stops_with_the_step_and_the_triple(mlm_encoder, examples, validation, tmp_path):
+    model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
+    with torch.no_grad():  # "price" occurs in passage 0 alone
+        model.body.words.weight[model.tokenizer.token_to_id("price")] = float("nan")
+    triples = [("q2", "1", "2")] * 5 + [("q2", "1", "0")]
+    with pytest.raises(InputError, match=r"not finite in iteration 1, step 2 at query q2, passages 1 and 0 \(1 such\)"):
+        train(model, examples(triples), validation, settings(), "cross-entropy", 7, State(tmp_path / "state", "key"))
+
+
+def test_a_triple_with_an_unknown_id_is_named_with_file_and_line(mlm_encoder, examples, validation, tmp_path):
+    with pytest.raises(InputError, match=r"t\.tsv line 2: query q9 is not in .*tq\.tsv"):
+        examples([("q1", "0", "1"), ("q9", "0", "1")])
+    late = [("q1", "0", "1")] * 9 + [("q1", "0", "99")]
+    with pytest.raises(InputError, match=r"t\.tsv line 10: document 99 is not in path:"):
+        trained(mlm_encoder, examples(late), validation, tmp_path)
+
+
+def test_an_empty_passage_can_be_trained_on(mlm_encoder, examples, validation, formulation, tmp_path):
+    _, history = trained(mlm_encoder, examples([("q1", "0", "3")]), validation, tmp_path, formulation)
     assert math.isfinite(history[0].loss)
 
 
-def test_the_history_is_a_table(tiny_encoder, documents, validation, tmp_path):
-    _, history = trained(tiny_encoder, documents, validation)
+def test_examples_come_in_file_order_and_passages_are_cut_only_by_the_setting(mlm_encoder, examples):
+    model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
+    found = examples([("q2", "1", "0"), ("q1", "0", "3")]).between(0, 2, model, 2)
+    assert [example.triple.query_id for example in found] == ["q2", "q1"]
+    assert [len(pieces) for pieces in found[0][1:]] == [2, 2, 2] and found[1].other == []
+    assert len(examples([("q2", "1", "0")]).between(0, 1, model, None)[0].relevant) == 3
+
+
+def test_the_history_survives_its_file(tmp_path):
+    history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5), Iteration(2, 16, 0.6, 0.75, 1 / 3, 1.4)]
     write_history(history, tmp_path / "history.tsv")
-    lines = (tmp_path / "history.tsv").read_text().splitlines()
-    assert lines[0].split("\t") == ["iteration", "triples", "loss", "accuracy", "validation"]
-    assert len(lines) == len(history) + 1
+    header = (tmp_path / "history.tsv").read_text().splitlines()[0]
+    assert header.split("\t") == ["iteration", "triples", "loss", "accuracy", "validation", "seconds"]
+    assert read_history(tmp_path / "history.tsv") == history
+    assert best_of(history).iteration == 2
+    (tmp_path / "history.tsv").write_text("other\n")
+    with pytest.raises(InputError, match="not a training history"):
+        read_history(tmp_path / "history.tsv")

@@ -145,7 +145,7 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
     run = snakemake("--resources", "gpu=1", directory=tmp_path, PATH=no_gpu)
     assert run.returncode
     assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
-    assert "make smoke" in run.stdout and "msmarco" in run.stdout and "disk: 300 GB free" in run.stdout
+    assert "make smoke" in run.stdout and "msmarco" in run.stdout and "disk: 450 GB free" in run.stdout
     assert not (tmp_path / "results").exists()
 
 

@@ -1,7 +1,7 @@
-"""figures: the paper's figures.
+"""figures: the paper's figures, and the course of training.
 
-in   results/{experiment}/frequencies/{model}.tsv
-out  results/{experiment}/figures/frequencies-{model}.png, .pdf
+in   results/{experiment}/frequencies/{model}.tsv, results/{experiment}/train/{model}/history.tsv
+out  results/{experiment}/figures/frequencies-{model}.png, training-{model}.png; .pdf
 """
 
 
@@ -21,3 +21,19 @@ rule figures:
         code=code("figures"),
     script:
         "../scripts/figures.py"
+
+
+rule curves:
+    input:
+        history=rules.train.output.history,
+    output:
+        png=report("results/{experiment}/figures/training-{model}.png", caption="../report/training.rst", category="figures"),
+        pdf="results/{experiment}/figures/training-{model}.pdf",
+    log:
+        "results/{experiment}/logs/figures/training-{model}.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code("curves"),
+    script:
+        "../scripts/curves.py"

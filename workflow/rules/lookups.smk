@@ -17,16 +17,25 @@ def download_of(wildcards):
     return downloads[wildcards.file]
 
 
+def file_of(wildcards, source):
+    """The file that download:FILE or path:FILE means."""
+    kind, _, name = source.partition(":")
+    return at(rules.fetch.output.file, wildcards, file=name) if kind == "download" else str(resolve(name))
+
+
 def predictions_of(wildcards):
     """The files of predicted queries of a first stage, so that editing one is noticed; nothing where it has none."""
     predicted = item_of(wildcards, "first_stage", wildcards.first_stage)["predicted_queries"]
     if predicted is None:
         return []
-    kind, _, name = predicted["source"].partition(":")
-    if kind == "download":
-        return at(rules.fetch.output.file, wildcards, file=name)
-    found = resolve(name)
+    found = Path(file_of(wildcards, predicted["source"]))
     return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
+
+
+def start_of(wildcards):
+    """The authors' weights of a model that starts from them; nothing for one that starts from its encoder."""
+    start = item_of(wildcards, "model", wildcards.model)["start"]
+    return [] if start is None else file_of(wildcards, start["source"])
 
 
 def triples_inputs(wildcards):
@@ -160,16 +169,19 @@ def row_settings(wildcards):
     return found
 
 
+def test_of(wildcards, comparison, query_set):
+    """The test of a declared comparison."""
+    names = {"row": comparison["system"], "baseline": comparison["baseline"], "query_set": query_set}
+    return at(rules.significance.output.test, wildcards, **names)
+
+
 def tests_of(wildcards):
     """Declared tests of a row against its own first stage, on every test query set."""
     settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
-    own = [
-        other["id"]
-        for other in settings["rows"]
-        if other["kind"] == "first-stage" and other["first_stage"] == row.get("first_stage")
-    ]
+    first_stages = [other for other in settings["rows"] if other["kind"] == "first-stage"]
+    own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
     return [
-        at(rules.significance.output.test, wildcards, row=row["id"], baseline=comparison["baseline"], query_set=query_set)
+        test_of(wildcards, comparison, query_set)
         for comparison in settings["comparisons"]
         for query_set in with_purpose(settings, "test")
         if comparison["system"] == row["id"] and comparison["baseline"] in own
@@ -180,17 +192,7 @@ def comparisons_of(wildcards):
     """Declared comparisons on every test query set, each with the path of its test."""
     settings = experiment_of(wildcards)
     return [
-        comparison
-        | {"query_set": name}
-        | {
-            "path": at(
-                rules.significance.output.test,
-                wildcards,
-                row=comparison["system"],
-                baseline=comparison["baseline"],
-                query_set=name,
-            )
-        }
+        comparison | {"query_set": name, "path": test_of(wildcards, comparison, name)}
         for name in with_purpose(settings, "test")
         for comparison in settings["comparisons"]
     ]
@@ -211,4 +213,5 @@ def deliverables(name):
     settings, results = EXPERIMENTS[name], f"results/{name}"
     pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
     figures = [f"{results}/figures/frequencies-{model['id']}.png" for model in settings["models"]]
+    figures += [f"{results}/figures/training-{model['id']}.png" for model in settings["models"] if model["loss"]]
     return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures

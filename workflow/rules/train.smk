@@ -1,7 +1,7 @@
-"""train: EPIC from a pre-trained encoder, on triples, chosen on the validation queries.
+"""train: EPIC from a pre-trained encoder, on triples, chosen on the validation queries; goes on where it was cut off.
 
 in   results/{experiment}/encoder/{model}/, triples, validation queries with their first-stage run
-out  results/{experiment}/train/{model}/checkpoint/, history.tsv
+out  results/{experiment}/train/{model}/checkpoint/, history.tsv; until then results/{experiment}/state/train/{model}/
 """
 
 
@@ -9,6 +9,7 @@ rule train:
     input:
         manifest=rules.data.output.manifest,
         encoder=rules.encoder.output.folder,
+        start=start_of,
         triples=rules.triples.output.triples,
         queries=rules.triples.output.queries,
         validation_queries=validation(rules.queries.output.queries),
@@ -31,7 +32,9 @@ rule train:
     params:
         model=item("model"),
         train=setting("train"),
+        data=lambda wildcards: {key: experiment_of(wildcards)[key] for key in ("data", "triples")},
         compute=compute,
+        state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
         token_budget=setting("encode", "token_budget"),
         code=code("train"),
     script:

@@ -1,22 +1,26 @@
 """Train one model."""
 
+from epic.card import model_card
 from epic.compute import prepare
 from epic.config import TrainSettings
-from epic.data import open_documents, read_queries
+from epic.data import open_documents
+from epic.examples import Examples
+from epic.history import write_history
 from epic.log import log_to
-from epic.model import Epic
-from epic.train import open_validation, train, write_history
-from epic.triples import read_triples
+from epic.start import starting_model
+from epic.state import State, key_of
+from epic.train import train
+from epic.validation import open_validation
 
 with log_to(snakemake.log[0]):
-    files, settings, seed = snakemake.input, TrainSettings(**snakemake.params.train), snakemake.params.model["seed"]
-    device = prepare(snakemake.params.compute["device"], settings.threads)
-    model = Epic.from_encoder(files.encoder, seed).to(device)
-    validation = open_validation(
-        *(files.validation_queries, files.validation_qrels, files.validation_run),
-        *(settings.validation_hits, snakemake.params.token_budget),
-    )
-    documents, triples, queries = open_documents(files.manifest), read_triples(files.triples), read_queries(files.queries)
-    history = train(model, triples, queries, documents, validation, settings, seed)
-    model.save_pretrained(snakemake.output.checkpoint)
+    files, params, settings = snakemake.input, snakemake.params, TrainSettings(**snakemake.params.train)
+    model = starting_model(files.encoder, params.model, files.start, prepare(params.compute["device"], settings.threads))
+    examples = Examples(files.triples, files.queries, open_documents(files.manifest))
+    validation = files.validation_queries, files.validation_qrels, files.validation_run
+    judged = open_validation(*validation, settings.validation_hits, params.token_budget)
+    state = State(params.state, key_of([params.model, params.train, params.compute, params.token_budget, params.code], files))
+    history = train(model, examples, judged, settings, params.model["loss"], params.model["seed"], state)
+    card = model_card(snakemake.wildcards.experiment, params.model, params.data, params.train, history)
+    model.save_pretrained(snakemake.output.checkpoint, card)
     write_history(history, snakemake.output.history)
+    state.clear()

@@ -1,0 +1,77 @@
+"""The encoder's body: our own packed BERT, or for any other masked language model the one in transformers."""
+
+from pathlib import Path
+
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from epic.bert import Bert, Packed
+from epic.files import InputError, read_json
+from epic.head import Head, head_of
+
+AFTER_PADDING = {"roberta", "xlm-roberta", "camembert", "mpnet"}  # their positions are counted from the padding id on
+
+
+class Other(nn.Module):
+    """A body of transformers behind the same interface; rows are padded on the way in and packed on the way out."""
+
+    def __init__(self, config: dict):
+        super().__init__()
+        from transformers import AutoConfig, AutoModel
+
+        kept = {key: value for key, value in config.items() if key != "model_type"}
+        try:
+            self.model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **kept))
+        except (KeyError, ValueError) as error:
+            raise InputError(f"transformers knows no encoder of the type {config['model_type']}: {error}") from error
+        self.config = config
+        if getattr(self.model, "pooler", None) is not None:
+            self.model.pooler = None  # not used, and untrained where the encoder is a masked language model
+        if self.words.embedding_dim != config.get("hidden_size", config.get("dim")):
+            raise InputError(f"the {config['model_type']}'s word embeddings are narrower than its layers; they cannot be Theta2")
+
+    @property
+    def words(self) -> nn.Embedding:
+        return self.model.get_input_embeddings()
+
+    @property
+    def window(self) -> int:
+        """How many word-pieces fit between the two special tokens."""
+        unused = self.config["pad_token_id"] + 1 if self.config["model_type"] in AFTER_PADDING else 0
+        return self.config["max_position_embeddings"] - unused - 2
+
+    def forward(self, packed: Packed, segment: int) -> Tensor:
+        padding = self.config.get("pad_token_id") or 0
+        ids = packed.pad(packed.ids[:, None])[..., 0]  # (W, T)
+        ids = ids.masked_fill(~packed.mask, padding)  # (W, T)
+        segments = {"token_type_ids": ids.new_full(ids.shape, segment)} if self.config.get("type_vocab_size", 0) > 1 else {}
+        states = self.model(input_ids=ids, attention_mask=packed.mask.long(), **segments).last_hidden_state  # (W, T, e)
+        return states[packed.mask]  # (N, e)
+
+
+def body_of(config: dict) -> Bert | Other:
+    """An untrained body for a config.json."""
+    if "model_type" not in config:
+        raise InputError("config.json names no model_type; is it a Hugging Face encoder?")
+    own = config["model_type"] == "bert" and config.get("hidden_act") == "gelu"
+    return Bert(config) if own else Other(config)
+
+
+def load_pretrained(folder) -> tuple[Bert | Other, Head]:
+    """The body of a Hugging Face encoder, and its masked-language-model head or what stands in for one."""
+    weights = load_file(Path(folder) / "model.safetensors")
+    config = read_json(Path(folder) / "config.json")
+    body = body_of(config)
+    inner = body.model if isinstance(body, Other) else body
+    prefix = getattr(inner, "base_model_prefix", "bert")
+    named = {_current(name.removeprefix(f"{prefix}.")): tensor for name, tensor in weights.items()}
+    absent = [name for name in inner.state_dict() if name not in named]
+    if absent:
+        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+    inner.load_state_dict({name: named[name] for name in inner.state_dict()})
+    return body, head_of(named, config, body.words.weight)
+
+
+def _current(name: str) -> str:
+    """The name of a weight as LayerNorm's are called since BERT's first release."""
+    return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")

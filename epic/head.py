@@ -1,0 +1,50 @@
+"""The masked-language-model head that EPIC's expansion starts from."""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+SHIFT = 10.0  # GELU leaves values well above zero as they are, and the LayerNorm after it takes the shift out again
+LM_HEAD = ("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder.weight", "lm_head.bias")
+NAMES = {  # by the encoder's type: transform, its LayerNorm, vocabulary matrix, bias
+    "bert": (
+        "cls.predictions.transform.dense",
+        "cls.predictions.transform.LayerNorm",
+        "cls.predictions.decoder.weight",
+        "cls.predictions.bias",
+    ),
+    "distilbert": ("vocab_transform", "vocab_layer_norm", "vocab_projector.weight", "vocab_projector.bias"),
+    **dict.fromkeys(("roberta", "xlm-roberta", "camembert", "mpnet"), LM_HEAD),
+}
+
+
+class Head(NamedTuple):
+    """Weights of decoder(LayerNorm(GELU(dense f))) + bias, and whether they were learned or are the identity."""
+
+    dense: Tensor  # (e, e)
+    dense_bias: Tensor  # (e,)
+    norm: Tensor  # (e,)
+    norm_bias: Tensor  # (e,)
+    decoder: Tensor  # (V, e)
+    bias: Tensor  # (V,)
+    eps: float
+    learned: bool
+
+
+def head_of(weights: dict[str, Tensor], config: dict, embeddings: Tensor) -> Head:
+    """The head among an encoder's weights; without one the word embeddings (V, e), behind a transform that changes nothing.
+
+    Nothing but the scale, to be exact: the transform ends in a LayerNorm, so each token vector leaves it centred and of
+    unit variance.
+    """
+    eps = config.get("layer_norm_eps", 1e-12)
+    dense, norm, decoder, bias = NAMES.get(config["model_type"], NAMES["bert"])
+    matrix = weights.get(decoder, embeddings)  # (V, e); tied encoders do not store it twice
+    if f"{dense}.weight" in weights:
+        parts = [weights[f"{name}.{kind}"] for name in (dense, norm) for kind in ("weight", "bias")]
+        return Head(*parts, matrix, weights[bias], eps, learned=True)
+    size, kind = embeddings.shape[1], embeddings.dtype
+    identity = torch.eye(size, dtype=kind), torch.full((size,), SHIFT, dtype=kind)  # (e, e), (e,)
+    norm, zeros = (torch.ones(size, dtype=kind), torch.zeros(size, dtype=kind)), torch.zeros(len(matrix), dtype=kind)
+    return Head(*identity, *norm, matrix, zeros, eps, learned=False)

@@ -1,0 +1,126 @@
+"""What a training run needs to go on after it was cut off: saved whole at every validation, removed at the end.
+
+FOLDER/iteration-00003/      weights, Adam's moments, random number generators, history; safetensors and JSON
+FOLDER/best-00002.safetensors  the weights of the best validation so far
+
+A new state gets a new name and the old one is removed afterwards, so there is a complete one at every moment.
+"""
+
+import hashlib
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import torch
+from safetensors.torch import load_file, save_file
+
+from epic.files import InputError, read_json, sha256_of, whole, write_json
+from epic.history import Iteration, best_of
+from epic.model import load_weights, save_weights
+
+log = logging.getLogger(__name__)
+
+
+def key_of(settings, paths) -> str:
+    """What must not change between a run and its continuation: settings, code and the bytes of all inputs."""
+    files = [file for path in map(Path, paths) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
+    sums = [sha256_of(file) for file in files if file.is_file()]
+    return hashlib.sha256(json.dumps([settings, sums], sort_keys=True).encode()).hexdigest()
+
+
+class State:
+    """The saved state of one training run; a state with another key is of no use and is removed."""
+
+    def __init__(self, folder, key: str):
+        self.folder, self.key = Path(folder), key
+
+    def save(self, history: list[Iteration], model, optimizer, scaler) -> None:
+        """Save the run as it is after its last validation."""
+        best = best_of(history).iteration
+        if best == len(history):
+            with whole(self._best(best)) as draft:
+                save_weights(model, draft)
+        saved = self.folder / f"iteration-{len(history):05d}"
+        with whole(saved) as draft:
+            draft.mkdir()
+            save_weights(model, draft / "weights.safetensors")
+            save_file(_flat(optimizer), draft / "optimizer.safetensors")
+            save_file(_generators(), draft / "generators.safetensors")
+            sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
+            sums["best"] = sha256_of(self._best(best))
+            facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
+            write_json(draft / "state.json", facts)
+        for path in self._saved()[:-1]:
+            shutil.rmtree(path)
+        for path in self.folder.glob("best-*"):
+            if path != self._best(best):
+                path.unlink()
+
+    def resume(self, model, optimizer, scaler) -> list[Iteration]:
+        """Put a saved run back into `model` and the rest, and return its history; an empty one where there is none."""
+        for saved in reversed(self._saved()):
+            try:
+                history, scales = self._checked(saved)
+            except (InputError, OSError, KeyError, TypeError) as error:
+                log.warning("%s cannot be used: %s", saved, error)
+                continue
+            load_weights(model, saved / "weights.safetensors")
+            _restore(optimizer, load_file(saved / "optimizer.safetensors"))
+            scaler.load_state_dict(scales)
+            generators = load_file(saved / "generators.safetensors")
+            torch.set_rng_state(generators.pop("cpu"))
+            for name, value in generators.items():
+                torch.cuda.set_rng_state(value, name)
+            log.info("going on after iteration %d, triple %d", len(history), history[-1].triples)
+            return history
+        self.clear()
+        return []
+
+    def load_best(self, history: list[Iteration], model) -> None:
+        """Roll back to the best validation."""
+        load_weights(model, self._best(best_of(history).iteration))
+
+    def clear(self) -> None:
+        """Remove the state: the run is finished, or cannot be continued."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _best(self, iteration: int) -> Path:
+        return self.folder / f"best-{iteration:05d}.safetensors"
+
+    def _saved(self) -> list[Path]:
+        return sorted(self.folder.glob("iteration-*"))
+
+    def _checked(self, saved: Path) -> tuple[list[Iteration], dict]:
+        facts = read_json(saved / "state.json")
+        if facts["key"] != self.key:
+            raise InputError("settings, code or data have changed since; training starts over")
+        history = [Iteration(*line) for line in facts["history"]]
+        best = self._best(best_of(history).iteration)
+        for name, expected in facts["sha256"].items():
+            file = best if name == "best" else saved / name
+            if sha256_of(file) != expected:
+                raise InputError(f"{file} is damaged")
+        return history, facts["scaler"]
+
+
+def _flat(optimizer) -> dict[str, torch.Tensor]:
+    """Adam's state by parameter, as safetensors wants it."""
+    state = optimizer.state_dict()["state"]
+    return {f"{place}.{name}": value.cpu().contiguous() for place, values in state.items() for name, value in values.items()}
+
+
+def _restore(optimizer, flat: dict[str, torch.Tensor]) -> None:
+    state: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in flat.items():
+        place, _, key = name.partition(".")
+        state.setdefault(int(place), {})[key] = value.clone()  # a tensor of its own, aligned like a new one
+    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
+
+
+def _generators() -> dict[str, torch.Tensor]:
+    """States of torch's generators; nothing in training draws from any other."""
+    found = {"cpu": torch.get_rng_state()}
+    if torch.cuda.is_available():
+        found |= {f"cuda:{place}": value for place, value in enumerate(torch.cuda.get_rng_state_all())}
+    return found

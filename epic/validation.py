@@ -1,0 +1,33 @@
+"""What a model is chosen on: MRR@10 of the validation queries' first-stage hits, re-ranked with unpruned vectors."""
+
+from typing import NamedTuple
+
+from epic.data import Documents, read_qrels, read_queries
+from epic.evaluate import mrr_at_10
+from epic.model import Epic
+from epic.runs import Run, ranked, read_run
+from epic.unpruned import unpruned_scores
+from epic.weigh import weigh
+
+
+class Validation(NamedTuple):
+    """Queries, judgments and the first-stage hits that are re-ranked."""
+
+    queries: dict[str, str]
+    qrels: dict[str, dict[str, int]]
+    run: Run
+    token_budget: int
+
+
+def open_validation(queries, qrels, run, hits: int, token_budget: int) -> Validation:
+    """The validation queries with the first `hits` of their first-stage run."""
+    return Validation(read_queries(queries), read_qrels(qrels), read_run(run, hits), token_budget)
+
+
+def validate(model: Epic, documents: Documents, validation: Validation) -> float:
+    """MRR@10 over judged queries."""
+    model.eval()
+    vectors = weigh(model, {query_id: validation.queries[query_id] for query_id in validation.run})
+    scored = unpruned_scores(model, documents, vectors, validation.run, validation.token_budget)
+    order = {query_id: [hit.doc_id for hit in ranked(hits)] for query_id, hits in scored.items()}
+    return mrr_at_10(validation.qrels, order)

@@ -1,0 +1,30 @@
+"""A collection of four passages and two queries to train a tiny random encoder on."""
+
+from epic.config import TrainSettings
+from epic.runs import ScoredDoc
+from epic.triples import sample
+
+QRELS = {"q1": {"0": 1}, "q2": {"1": 1, "2": 1}}
+RUN = {"q1": [ScoredDoc(doc, 1.0) for doc in "012"], "q2": [ScoredDoc(doc, 1.0) for doc in "120"]}
+QUERIES = {"q1": "cost of pool", "q2": "a b"}
+
+
+def settings(**changes):
+    values = {
+        "batch_size": 4, "micro_batch_size": 2, "learning_rate": 0.01, "learning_rate_new_layers": 0.02, "validate_every": 8,
+        "validation_hits": 3, "validation_first_stage": "bm25", "patience": 2, "max_validations": 3, "max_tokens": None,
+        "precision": "float32", "threads": 1,
+    }  # fmt: skip
+    return TrainSettings(**values | changes)
+
+
+def write_collection(folder, triples=None):
+    """docs.tsv, tq.tsv and t.tsv: documents, queries and training triples."""
+    (folder / "docs.tsv").write_text("0\tprice of pool\n1\ta b c\n2\tb a\n3\t\n")
+    (folder / "tq.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in QUERIES.items()))
+    (folder / "t.tsv").write_text("".join("\t".join(triple) + "\n" for triple in triples or sample(QRELS, RUN, 24, seed=3)))
+    return folder
+
+
+def without_seconds(history):
+    return [iteration._replace(seconds=0.0) for iteration in history]

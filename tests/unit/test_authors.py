@@ -1,0 +1,158 @@
+"""The authors' checkpoint: their names and both archives, at a small size; what does not fit is refused by name."""
+
+import tarfile
+
+import pytest
+import torch
+
+from epic.__main__ import main
+from epic.authors import PUBLISHED, load_authors, read_state
+from epic.files import InputError, digest_of
+from epic.model import Epic
+from epic.start import starting_model
+
+BODY, CLS = "encoder.bert.bert.", "encoder.bert.cls."
+
+
+def their_state(model):
+    """A state dict with exactly the keys of epic.p, for a small encoder, made of random numbers."""
+    torch.manual_seed(11)
+    words, size = model.body.words.weight.shape
+    state = {"_nil": torch.zeros(1)}
+    names = [
+        "embeddings.word_embeddings.weight",
+        "embeddings.position_embeddings.weight",
+        "embeddings.token_type_embeddings.weight",
+    ]
+    names += ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"]
+    for layer in range(len(model.body.encoder.layer)):
+        for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
+            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
+        for part in ("attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"):
+            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
+    shapes = {name: tensor.shape for name, tensor in model.body.state_dict().items()}
+    assert sorted(names) == sorted(shapes)
+    state |= {f"{BODY}{name}": torch.randn(shapes[name]) for name in names}
+    head = {"bias": (words,), "transform.dense.weight": (size, size), "transform.dense.bias": (size,)}
+    head |= {"transform.LayerNorm.weight": (size,), "transform.LayerNorm.bias": (size,)}
+    for prefix in (CLS, f"{BODY}cls."):  # the second is a duplicate that their code never reads
+        state |= {f"{prefix}predictions.{name}": torch.randn(shape) for name, shape in head.items()}
+        state |= {f"{prefix}seq_relationship.weight": torch.randn(2, size), f"{prefix}seq_relationship.bias": torch.randn(2)}
+    state[f"{CLS}predictions.decoder.weight"] = state[f"{BODY}embeddings.word_embeddings.weight"]
+    state[f"{BODY}cls.predictions.decoder.weight"] = torch.randn(words, size)
+    for name in ("query_salience", "doc_salience", "doc_quality"):
+        state |= {f"{name}.weight": torch.randn(1, size), f"{name}.bias": torch.randn(1)}
+    return state
+
+
+@pytest.fixture
+def released(mlm_encoder):
+    return Epic.from_encoder(mlm_encoder, "released", seed=7)
+
+
+@pytest.fixture
+def theirs(released, tmp_path):
+    """epic.p as torch wrote it then (the old format) and the tar that holds it, with their md5s."""
+    state = their_state(released)
+    torch.save(state, tmp_path / "epic.p", _use_new_zipfile_serialization=False)
+    (tmp_path / "weights.p").write_bytes((tmp_path / "epic.p").read_bytes())
+    (tmp_path / "config.json").write_text("{}")
+    with tarfile.open(tmp_path / "epic.msmarco.tar.gz", "w:gz") as archive:
+        for name in ("config.json", "weights.p"):
+            archive.add(tmp_path / name, arcname=f"epic/{name}")
+    return state
+
+
+@pytest.mark.parametrize("name", ["epic.p", "epic.msmarco.tar.gz"])
+def test_every_weight_of_both_archives_finds_its_place(released, theirs, tmp_path, name):
+    load_authors(released, tmp_path / name, [digest_of(tmp_path / name, "md5")])
+    ours = released.state_dict()
+    assert torch.equal(ours["equations.theta1.weight"], theirs["query_salience.weight"])
+    assert torch.equal(ours["equations.theta3.bias"], theirs["doc_salience.bias"])
+    assert torch.equal(ours["equations.theta4.weight"], theirs["doc_quality.weight"])
+    assert torch.equal(ours["equations.dense.weight"], theirs[f"{CLS}predictions.transform.dense.weight"])
+    assert torch.equal(ours["equations.norm.bias"], theirs[f"{CLS}predictions.transform.LayerNorm.bias"])
+    assert torch.equal(ours["equations.bias"], theirs[f"{CLS}predictions.bias"])
+    for part in ("embeddings.word_embeddings.weight", "encoder.layer.1.attention.self.key.bias"):
+        assert torch.equal(ours[f"body.{part}"], theirs[f"{BODY}{part}"])
+
+
+def test_the_imported_model_scores_as_their_code_would(released, theirs, tmp_path):
+    """query_salience etc. worked out by hand on the imported model's own token vectors."""
+    load_authors(released, tmp_path / "epic.p", None)
+    released.eval()
+    with torch.inference_mode():
+        tokens = released.passage_tokens(released.pieces(["a pool"]))
+        found = released.equations.w_d(tokens.f)
+        salience = tokens.f @ theirs["doc_salience.weight"][0] + theirs["doc_salience.bias"]
+        assert torch.allclose(found, torch.log(1 + torch.nn.functional.softplus(salience)), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.pop("doc_quality.bias"), r"no weight for equations\.theta4\.bias"),
+        (lambda s: s.pop(f"{BODY}encoder.layer.0.output.dense.weight"), r"no weight for body\.encoder\.layer\.0\.output\.dense\.weight"),
+        (lambda s: s.update({"pooler.weight": torch.ones(1)}), r"pooler\.weight is unknown"),
+        (lambda s: s.update({f"{BODY}pooler.dense.weight": torch.ones(1)}), r"encoder\.bert\.bert\.pooler\.dense\.weight is unknown"),
+        (lambda s: s.update({"query_salience.weight": torch.ones(1, 768)}), r"query_salience\.weight has the shape \(1, 768\), this encoder needs \(1, 8\)"),
+        (lambda s: s.update({f"{CLS}predictions.decoder.weight": torch.ones(37, 8)}), "is not tied to the word embeddings"),
+    ],
+)  # fmt: skip
+def test_missing_unknown_and_misshapen_weights_are_named(released, theirs, tmp_path, change, message):
+    change(theirs)
+    torch.save(theirs, tmp_path / "changed.p")
+    with pytest.raises(InputError, match=message):
+        load_authors(released, tmp_path / "changed.p", None)
+
+
+def test_another_md5_a_missing_file_and_the_paper_formulation_are_refused(released, paper_model, theirs, tmp_path):
+    with pytest.raises(InputError, match="expected df756649ba3c449cf0f462083ef6082d or 2f6a16be1a6a63aab1e8fed55521a4db"):
+        load_authors(released, tmp_path / "epic.p", list(PUBLISHED))
+    with pytest.raises(InputError, match="there is no such file"):
+        load_authors(released, tmp_path / "nothing.p", None)
+    with pytest.raises(InputError, match="weights of the released formulation"):
+        load_authors(paper_model, tmp_path / "epic.p", None)
+
+
+class Malicious:
+    def __reduce__(self):
+        return eval, ("1/0",)
+
+
+@pytest.mark.parametrize("content", ["truncated", "pickle", "list", "tar"])
+def test_files_that_are_no_state_dict_run_no_code_and_are_refused(theirs, tmp_path, content):
+    path = tmp_path / "bad.p"
+    if content == "truncated":
+        path.write_bytes((tmp_path / "epic.p").read_bytes()[:5000])
+    elif content == "tar":
+        with tarfile.open(path, "w") as archive:
+            archive.add(tmp_path / "config.json", arcname="config.json")
+    else:
+        torch.save({"a": Malicious()} if content == "pickle" else [1, 2], path)
+    with pytest.raises(InputError, match="cannot read it as weights|not a state dict|has no weights.p"):
+        read_state(path)
+
+
+def test_the_command_writes_a_checkpoint_with_a_card(theirs, mlm_encoder, tmp_path, capsys):
+    command = ["import-checkpoint", str(tmp_path / "epic.p"), str(tmp_path / "out"), "--encoder", f"path:{mlm_encoder}"]
+    assert main(command) == 1
+    assert "expected df756649ba3c449cf0f462083ef6082d" in capsys.readouterr().err
+    assert main([*command, "--md5", digest_of(tmp_path / "epic.p", "md5")]) == 0
+    assert main([*command, "--any-md5"]) == 0
+    model = Epic.from_pretrained(tmp_path / "out")
+    assert model.formulation == "released"
+    assert torch.equal(model.state_dict()["equations.theta1.weight"], theirs["query_salience.weight"])
+    card = (tmp_path / "out" / "README.md").read_text()
+    assert "Weights imported from the authors' `epic.p`" in card and digest_of(tmp_path / "epic.p", "md5") in card
+
+
+def test_a_model_of_an_experiment_starts_from_the_weights_it_names(theirs, mlm_encoder, tmp_path):
+    entry = {"formulation": "released", "seed": 7, "start": {"source": "path:epic.p", "md5": None}}
+    model = starting_model(mlm_encoder, entry, tmp_path / "epic.p")
+    assert torch.equal(model.equations.theta1.weight, theirs["query_salience.weight"]) and not model.training
+    entry["start"]["md5"] = "0" * 32
+    with pytest.raises(InputError, match="expected 0000"):
+        starting_model(mlm_encoder, entry, tmp_path / "epic.p")
+    fresh = starting_model(mlm_encoder, entry | {"start": None}, [])
+    assert not torch.equal(fresh.equations.theta1.weight, theirs["query_salience.weight"])

@@ -1,0 +1,199 @@
+"""Training that is killed goes on where it was, and ends with the same bytes as training that was not."""
+
+import json
+import signal
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import torch
+
+from epic.files import InputError
+from epic.history import Iteration
+from epic.model import Epic
+from epic.state import State, key_of
+from epic.train import Learner, train
+from tests.conftest import ROOT
+from tests.training import settings, without_seconds, write_collection
+
+# A training run in a process of its own; FUNCTION of MODULE ends it without warning when it is called for the NTH time.
+SCRIPT = textwrap.dedent("""
+    import importlib, os, signal, sys
+    sys.path.insert(0, {root!r})
+    import torch
+    from epic.data import Documents
+    from epic.examples import Examples
+    from epic.history import write_history
+    from epic.model import Epic
+    from epic.state import State
+    from epic.train import train
+    from epic.validation import Validation
+    from tests.training import QRELS, QUERIES, RUN, settings
+
+    module, function, nth, when = {kill!r}
+    if module:
+        owner = importlib.import_module(module)
+        for part in function.split(".")[:-1]:
+            owner = getattr(owner, part)
+        name, calls = function.split(".")[-1], [0]
+        inner = getattr(owner, name)
+
+        def deadly(*arguments, **named):
+            calls[0] += 1
+            if calls[0] == nth and when == "before":
+                os.kill(os.getpid(), signal.SIGKILL)
+            result = inner(*arguments, **named)
+            if calls[0] == nth:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return result
+
+        setattr(owner, name, deadly)
+    torch.set_num_threads(1)
+    folder = {folder!r}
+    model = Epic.from_encoder({encoder!r}, {formulation!r}, seed=7)
+    examples = Examples(folder + "/t.tsv", folder + "/tq.tsv", Documents("path:" + folder))
+    state = State(folder + "/{name}-state", "key")
+    history = train(model, examples, Validation(QUERIES, QRELS, RUN, 512), settings(patience=9), "cross-entropy", 7, state)
+    model.save_pretrained(folder + "/{name}")
+    write_history(history, folder + "/{name}.tsv")
+    state.clear()
+""")
+KILLS = [
+    ("epic.train", "Learner.learn", 1, "before"),  # nothing saved yet
+    ("epic.train", "scores_of", 6, "before"),  # in the middle of the second iteration
+    ("epic.train", "validate", 2, "after"),  # validated, not saved
+    ("epic.state", "save_file", 3, "after"),  # half of a state is written
+    ("epic.state", "write_json", 2, "after"),  # written, not yet in place
+    ("epic.state", "State.save", 2, "after"),
+    ("epic.state", "State.load_best", 1, "before"),  # trained, not yet rolled back
+    ("epic.model", "save_weights", 1, "after"),  # the checkpoint is half written
+]
+
+
+def run(folder, encoder, formulation, name, kill=(None, None, 0, None)):
+    text = SCRIPT.format(root=str(ROOT), kill=kill, folder=str(folder), encoder=str(encoder), formulation=formulation, name=name)
+    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.fixture(scope="module")
+def unbroken(mlm_encoder, tmp_path_factory):
+    """The weights of runs that nothing disturbed, by formulation."""
+    found = {}
+    for name in ("paper", "released"):
+        folder = write_collection(tmp_path_factory.mktemp(name))
+        done = run(folder, mlm_encoder, name, "whole")
+        assert done.returncode == 0, done.stderr
+        found[name] = folder / "whole" / "model.safetensors", (folder / "whole.tsv").read_text()
+    return found
+
+
+def timeless(text):
+    return [line.rsplit("\t", 1)[0] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize(
+    "kill", KILLS, ids=[f"{module.split('.')[1]}-{function}-{nth}-{when}" for module, function, nth, when in KILLS]
+)
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, kill, formulation):
+    folder = write_collection(tmp_path)
+    died = run(folder, mlm_encoder, formulation, "broken", kill)
+    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert not (folder / "broken").exists()
+    again = run(folder, mlm_encoder, formulation, "broken")
+    assert again.returncode == 0, again.stderr
+    weights, history = unbroken[formulation]
+    assert (folder / "broken" / "model.safetensors").read_bytes() == weights.read_bytes()
+    assert timeless((folder / "broken.tsv").read_text()) == timeless(history)
+    assert not (folder / "broken-state").exists() and not list(folder.rglob("*.part"))
+
+
+def half(mlm_encoder, examples, validation, folder, key="key", monkeypatch=None):
+    """A run of one iteration of three, with its state left behind."""
+    model, state = Epic.from_encoder(mlm_encoder, "paper", seed=7), State(folder, key)
+    with monkeypatch.context() as patched:
+        patched.setattr("epic.train.finished", lambda history, *_: bool(history))
+        train(model, examples(), validation, settings(), "cross-entropy", 7, state)
+    return model
+
+
+def resumed(mlm_encoder, folder, key="key"):
+    model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
+    learner = Learner.of(model, settings(), "cross-entropy")
+    return model, learner, State(folder, key).resume(model, learner.optimizer, learner.scaler)
+
+
+def test_resuming_does_not_train_again_what_was_trained(mlm_encoder, examples, validation, tmp_path, monkeypatch):
+    half(mlm_encoder, examples, validation, tmp_path / "state", monkeypatch=monkeypatch)
+    model, learner, history = resumed(mlm_encoder, tmp_path / "state")
+    assert [iteration.triples for iteration in history] == [8]
+    assert {int(value["step"]) for value in learner.optimizer.state.values()} == {2}  # 8 triples in batches of 4
+    full = train(model, examples(), validation, settings(), "cross-entropy", 7, State(tmp_path / "state", "key"))
+    assert full[0] == history[0]
+
+
+def test_a_state_of_other_settings_or_damaged_is_not_used_and_says_so(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch, caplog
+):
+    for name, break_it in (
+        ("key", None),
+        ("weights.safetensors", lambda path: path.write_bytes(path.read_bytes()[:-1])),
+        ("optimizer.safetensors", lambda path: path.unlink()),
+        ("state.json", lambda path: path.write_text("{")),
+        ("best", lambda path: next(path.parent.parent.glob("best-*")).unlink()),
+    ):
+        folder = tmp_path / name
+        half(mlm_encoder, examples, validation, folder, monkeypatch=monkeypatch)
+        if break_it:
+            break_it(folder / "iteration-00001" / name)
+        caplog.clear()
+        _, _, history = resumed(mlm_encoder, folder, "other" if name == "key" else "key")
+        assert history == [] and not folder.exists()
+        assert "cannot be used" in caplog.text and ("have changed since" in caplog.text) == (name == "key")
+
+
+def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path):
+    model, state = Epic.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path / "state", "key")
+    learner, history = Learner.of(model, settings(), "cross-entropy"), []
+    for iteration, value in enumerate((0.2, 0.5, 0.4), start=1):
+        with torch.no_grad():
+            model.equations.theta1.fill_(value)
+        history.append(Iteration(iteration, 8 * iteration, 0.0, 0.0, value, 0.0))
+        state.save(history, model, learner.optimizer, learner.scaler)
+    assert sorted(path.name for path in (tmp_path / "state").iterdir()) == ["best-00002.safetensors", "iteration-00003"]
+    state.load_best(history, model)
+    assert model.equations.theta1[0].item() == pytest.approx(0.5)
+    assert "key" in json.loads((tmp_path / "state/iteration-00003/state.json").read_text())
+
+
+def test_the_key_follows_settings_and_the_bytes_of_files_and_folders(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a").write_text("1")
+    (tmp_path / "b").write_text("2")
+    paths = [tmp_path / "folder", tmp_path / "b"]
+    key = key_of({"x": 1}, paths)
+    assert key == key_of({"x": 1}, paths) != key_of({"x": 2}, paths)
+    (tmp_path / "folder" / "a").write_text("3")
+    assert key != key_of({"x": 1}, paths)
+
+
+def test_histories_of_a_resumed_run_are_those_of_an_unbroken_one(mlm_encoder, examples, validation, tmp_path, monkeypatch):
+    half(mlm_encoder, examples, validation, tmp_path / "state", monkeypatch=monkeypatch)
+    ends = []
+    for folder in (tmp_path / "state", tmp_path / "fresh"):
+        model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
+        ends.append(train(model, examples(), validation, settings(patience=9), "cross-entropy", 7, State(folder, "key")))
+    assert without_seconds(ends[0]) == without_seconds(ends[1])
+    with pytest.raises(InputError, match=r"best-00009\.safetensors"):
+        State(tmp_path / "fresh", "key").load_best([Iteration(9, 9, 0, 0, 1, 0)], model)
+
+
+def test_the_scale_of_float16_gradients_is_part_of_the_state(mlm_encoder, examples, validation, tmp_path):
+    model, half_precision = Epic.from_encoder(mlm_encoder, "paper", seed=7), settings(precision="float16")
+    learner, history = Learner.of(model, half_precision, "cross-entropy"), [Iteration(1, 8, 0.0, 0.0, 0.5, 0.0)]
+    learner.learn(examples().between(0, 8, model, None), 1)
+    learner.scaler.update(1234.0)
+    State(tmp_path / "state", "key").save(history, model, learner.optimizer, learner.scaler)
+    again = Learner.of(Epic.from_encoder(mlm_encoder, "paper", seed=7), half_precision, "cross-entropy")
+    assert State(tmp_path / "state", "key").resume(again.model, again.optimizer, again.scaler) == history
+    assert again.scaler.get_scale() == 1234.0 != Learner.of(model, half_precision, "cross-entropy").scaler.get_scale()
