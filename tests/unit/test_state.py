@@ -93,9 +93,11 @@ def timeless(text):
 
 
 @pytest.mark.parametrize(
-    "kill", KILLS, ids=[f"{module.split('.')[1]}-{function}-{nth}-{when}" for module, function, nth, when in KILLS]
+    ("formulation", "kill"),
+    [("paper", kill) for kill in KILLS] + [("released", kill) for kill in (KILLS[1], KILLS[4])],
+    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value[1:])),
 )
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, kill, formulation):
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill):
     folder = write_collection(tmp_path)
     died = run(folder, mlm_encoder, formulation, "broken", kill)
     assert died.returncode == -signal.SIGKILL, died.stderr

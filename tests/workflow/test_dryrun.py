@@ -30,8 +30,8 @@ def paper(tmp_path_factory):
 
 def test_the_bare_command_is_the_paper(paper):
     found = jobs(paper)
-    assert found["encode"] == 64 and found["train"] == 1 and found["prune"] == 3 and found["fetch"] == 1
-    assert found["rerank"] == 8 * 4 and found["evaluate"] == 10 * 4 and found["rows"] == 16 and found["latency"] == 10
+    assert found["encode"] == 2 * 64 and found["train"] == found["curves"] == 2 and found["prune"] == 2 * 3 and found["fetch"] == 1
+    assert found["rerank"] == 16 * 4 and found["evaluate"] == 18 * 4 and found["rows"] == 24 and found["latency"] == 18
     assert "results/smoke" not in paper
 
 
@@ -60,6 +60,18 @@ def test_one_row_makes_just_what_it_needs(tmp_path):
         "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "encode": 2, "prune": 1,
         "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "significance": 1, "latency": 1, "rows": 1, "pages": 1,
     }  # fmt: skip
+
+
+def test_a_model_can_start_from_the_authors_weights_and_stay_as_it_is(tmp_path):
+    (tmp_path / "epic.p").write_text("weights")
+    start = {"source": "path:epic.p", "md5": None}
+    mine(tmp_path, lambda settings: settings["models"][1].update(start=start, loss=None))
+    run = snakemake("results/mine/train/released/checkpoint", "--dry-run", directory=tmp_path)
+    assert run.returncode == 0 and f"{tmp_path}/epic.p" in run.stdout
+    start["source"] = "download:epic.p"
+    mine(tmp_path, lambda settings: settings["models"][1].update(start=start))
+    run = snakemake("results/mine/train/released/checkpoint", "--dry-run", directory=tmp_path)
+    assert run.returncode and "mine downloads no epic.p; it downloads nothing" in run.stdout
 
 
 def test_shards_can_be_set_on_the_command_line(tmp_path):
@@ -107,14 +119,14 @@ def mine(tmp_path, change):
     """An experiment of one's own in the working directory."""
     settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
     change(settings)
-    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments").mkdir(exist_ok=True)
     (tmp_path / "experiments" / "mine.yaml").write_text(yaml.safe_dump(settings))
 
 
 def test_an_experiment_in_the_working_directory_is_found(tmp_path):
     mine(tmp_path, lambda settings: settings["encode"].update(shards=3))
     run = snakemake("results/mine/table.md", "--dry-run", directory=tmp_path)
-    assert run.returncode == 0 and jobs(run.stdout)["encode"] == 3
+    assert run.returncode == 0 and jobs(run.stdout)["encode"] == 2 * 3  # of two models
 
 
 def test_a_misspelt_key_stops_everything_with_file_and_key(tmp_path):

@@ -20,8 +20,14 @@ from tests.conftest import ROOT
 from tests.workflow.test_dryrun import jobs
 
 pytestmark = pytest.mark.smoke
-RUN_ROWS = [f"epic-{stage}-{keep}" for stage in ("bm25", "doctttttquery") for keep in ("full", "r2000", "r1000", "r100")]
-RUN_ROWS += ["bm25", "doctttttquery"]
+MODELS = {"paper": "epic", "released": "released"}  # and how their rows are called
+RERANKED = [
+    f"{model}-{stage}-{keep}"
+    for model in MODELS.values()
+    for stage in ("bm25", "doctttttquery")
+    for keep in ("full", "r2000", "r1000", "r100")
+]
+RUN_ROWS = [*RERANKED, "bm25", "doctttttquery"]
 NOT_RUN = ["doc2query", "deepct", "duet-v2", "tk-1", "tk-3", "bert-large"]
 
 
@@ -57,13 +63,12 @@ def snakemake_in(folder):
 
 
 def kill_while_training(copy):
-    """Start `make smoke`, and end Snakemake without warning once training has begun."""
+    """Start `make smoke`, and end Snakemake without warning once a model in training has been validated for the first time."""
     started = subprocess.Popen(["make", "smoke"], cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
-    while not list(copy.glob("results/smoke/logs/train/*.log")):
-        assert started.poll() is None and time.monotonic() < deadline, "training never began"
+    while not list(copy.glob("results/smoke/state/train/*/iteration-00001")):
+        assert started.poll() is None and time.monotonic() < deadline, "training was never validated"
         time.sleep(0.2)
-    time.sleep(2)
     os.kill(snakemake_in(copy), signal.SIGKILL)
     started.wait(timeout=60)
 
@@ -107,6 +112,30 @@ def test_it_ends_with_the_table_and_says_where_figures_and_logs_are(copy, result
     assert "removing the lock of a run that did not end" in said
 
 
+def test_training_went_on_where_it_was_killed(results):
+    logs = [(results / "logs/train" / f"{model}.log").read_text() for model in MODELS]
+    assert any("going on after iteration 1, triple 192" in log for log in logs), logs
+    for model in MODELS:
+        lines = (results / "train" / model / "history.tsv").read_text().splitlines()
+        assert [line.split("\t")[:2] for line in lines[1:]] == [["1", "192"], ["2", "384"]]
+    assert not (results / "state").exists() or not list((results / "state" / "train").iterdir())
+
+
+def test_each_checkpoint_has_a_card_and_says_its_formulation(results):
+    for model in MODELS:
+        folder = results / "train" / model / "checkpoint"
+        assert json.loads((folder / "epic.json").read_text())["formulation"] == model
+        assert f"experiment `smoke`, model `{model}`" in (folder / "README.md").read_text()
+
+
+def test_both_formulations_are_compared_by_a_paired_test(results):
+    tested = json.loads((results / "table.json").read_text())["comparisons"]
+    pairs = {(test["system"], test["baseline"]) for test in tested}
+    for name in RERANKED:
+        if name.startswith("released-"):
+            assert (name, name.replace("released-", "epic-")) in pairs
+
+
 def test_the_table_has_every_row_and_says_what_was_not_run(results):
     records = {record["id"]: record for record in json.loads((results / "table.json").read_text())["rows"]}
     assert set(records) == {*RUN_ROWS, *NOT_RUN}
@@ -116,7 +145,7 @@ def test_the_table_has_every_row_and_says_what_was_not_run(results):
         assert records[name]["ours"] is None and records[name]["verdict"] == "not run" and records[name]["published"] > 0
     assert (results / "table.md").read_text().count("not run") >= len(NOT_RUN)
     assert "never comparable" in (results / "table.md").read_text()
-    assert (results / "table.tex").read_text().count(r"\\") >= 16 and len((results / "table.csv").read_text().splitlines()) == 17
+    assert (results / "table.tex").read_text().count(r"\\") >= 24 and len((results / "table.csv").read_text().splitlines()) == 25
 
 
 def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results):
@@ -130,9 +159,7 @@ def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results)
 def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
     from epic.runs import read_run
 
-    for name in RUN_ROWS:
-        if not name.startswith("epic"):
-            continue
+    for name in RERANKED:
         first = read_run(results / "retrieve" / name.split("-")[1] / "test.run")
         run = read_run(results / "rerank" / name / "test.run")
         assert run.keys() == first.keys() and "3057" not in run
@@ -141,7 +168,8 @@ def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
             assert all(left.score >= right.score for left, right in zip(hits, hits[1:], strict=False))
 
 
-def test_the_trained_model_beats_the_untrained_one(results):
+@pytest.mark.parametrize("name", MODELS)
+def test_the_trained_model_beats_the_untrained_one(results, name):
     """Both re-rank all first-stage hits, so that the control does not depend on a cut-off tuned for the other."""
     from epic.data import open_documents, read_qrels, read_queries
     from epic.evaluate import mrr_at_10
@@ -159,16 +187,17 @@ def test_the_trained_model_beats_the_untrained_one(results):
         run = rerank(first, unpruned_scores(model, documents, vectors, first, 4096), "keep")
         return mrr_at_10(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()})
 
-    untrained = Epic.from_encoder(results / "encoder" / "paper", seed=42).eval()
-    trained = Epic.from_pretrained(results / "train" / "paper" / "checkpoint")
+    untrained = Epic.from_encoder(results / "encoder" / name, name, seed=42).eval()
+    trained = Epic.from_pretrained(results / "train" / name / "checkpoint")
     for query_set in ("validation", "test"):
         assert value(trained, query_set) > value(untrained, query_set), query_set
 
 
 def test_pruning_to_2000_terms_hardly_changes_the_ranking(results):
-    for stage in ("bm25", "doctttttquery"):
-        full, pruned = (row(results, f"epic-{stage}-{keep}")["metrics"]["test"]["RR@10"] for keep in ("full", "r2000"))
-        assert pruned == pytest.approx(full, abs=0.05)
+    for name in RERANKED:
+        if name.endswith("full"):
+            full, pruned = (row(results, n)["metrics"]["test"]["RR@10"] for n in (name, name.replace("full", "r2000")))
+            assert pruned == pytest.approx(full, abs=0.05)
 
 
 def test_the_stores_are_prunings_of_one_another(results):
@@ -177,28 +206,32 @@ def test_the_stores_are_prunings_of_one_another(results):
     from epic.prune import cut
     from epic.store import Store
 
-    wide = Store(results / "prune/paper/2000")
-    assert len(wide) == 336
-    for keep in (1000, 100):
-        narrow = Store(results / f"prune/paper/{keep}")
-        terms, weights = cut(np.array(wide.terms), np.array(wide.weights), keep)
-        assert np.array_equal(terms, narrow.terms) and weights.tobytes() == np.array(narrow.weights).tobytes()
+    for model in MODELS:
+        wide = Store(results / f"prune/{model}/2000")
+        assert len(wide) == 336
+        for keep in (1000, 100):
+            narrow = Store(results / f"prune/{model}/{keep}")
+            terms, weights = cut(np.array(wide.terms), np.array(wide.weights), keep)
+            assert np.array_equal(terms, narrow.terms) and weights.tobytes() == np.array(narrow.weights).tobytes()
 
 
 def test_latencies_are_positive_and_kept_per_query(results):
     for name in RUN_ROWS:
         lines = (results / "latency" / f"{name}.tsv").read_text().splitlines()
-        assert len(lines) == 1 + 18 and all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
+        assert len(lines) == 1 + 9 and all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
 
 
 def test_figures_are_images_and_every_value_was_counted(results):
     from matplotlib.image import imread
 
-    picture = imread(results / "figures/frequencies-paper.png")
-    assert picture.shape[0] > 200 and picture.std() > 0.01
-    assert (results / "figures/frequencies-paper.pdf").read_bytes().startswith(b"%PDF")
-    counts = [int(line.split("\t")[1]) for line in (results / "frequencies/paper.tsv").read_text().splitlines()[1:]]
-    assert sum(counts) == 336 * 30_522
+    for model in MODELS:
+        for name in (f"frequencies-{model}", f"training-{model}"):
+            picture = imread(results / f"figures/{name}.png")
+            assert picture.shape[0] > 200 and picture.std() > 0.01
+            assert (results / f"figures/{name}.pdf").read_bytes().startswith(b"%PDF")
+        lines = [line.split("\t") for line in (results / f"frequencies/{model}.tsv").read_text().splitlines()[1:]]
+        assert sum(int(count) for _, count in lines) == 336 * 30_522
+        assert (float(lines[0][0]) < 0) == (model == "paper")  # psi is linear there, and damped in the released code
 
 
 def test_nothing_is_left_of_the_killed_run(copy):
@@ -243,7 +276,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             r"low = 0\n",
             "low = 0 + 0\n",
             {"rerank", "latency", "evaluate", "table"},
-            {"train", "encode", "prune", "weigh"},
+            {"train", "curves", "encode", "prune", "weigh"},
         ),
         (
             "epic/evaluate.py",
