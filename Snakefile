@@ -52,3 +52,7 @@ rule smoke:
 
 onstart:
     preflight()
+
+
+onsuccess:
+    remove_states("results")

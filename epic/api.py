@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from epic import model, select
+from epic import model
 from epic.encode import vectors_by_batch
+from epic.files import InputError
+from epic.select import top_terms
 from epic.unpruned import pair_scores
 from epic.vectors import QueryVector
 from epic.weigh import query_vector
@@ -32,18 +34,19 @@ class Epic(model.Epic):
         self, texts: list[str], keep: int | None = None, words: bool = False
     ) -> np.ndarray | PassageVectors | list[dict[str, float]]:
         """Weights of all vocabulary entries (B, V); of the `keep` largest, as arrays; or by word-piece, largest first."""
+        if keep is not None and keep < 1:
+            raise InputError(f"keep is {keep}; it must be 1 or more, or None for all terms")
         pieces = dict(enumerate(self.pieces(texts)))
-        dense = np.empty((len(pieces), self.vocabulary), dtype=np.float16)  # (B, V)
-        for rows, found in vectors_by_batch(self, pieces, TOKENS_AT_A_TIME, TERMS_AT_A_TIME):
-            dense[rows] = found
-        if keep is None and not words:
-            return dense
         kept = min(keep or self.vocabulary, self.vocabulary)
-        terms = np.array([select.top_terms(vector, kept) for vector in dense], np.uint16).reshape(-1, kept)  # (B, keep)
-        weights = np.take_along_axis(dense, terms.astype(np.int64), axis=1)  # (B, keep)
+        terms = np.empty((len(pieces), kept), dtype=np.uint16)  # (B, keep)
+        weights = np.empty((len(pieces), kept), dtype=np.float16)  # (B, keep)
+        for rows, found in vectors_by_batch(self, pieces, TOKENS_AT_A_TIME, TERMS_AT_A_TIME):
+            for row, vector in zip(rows, found, strict=True):
+                terms[row] = top_terms(vector, kept)
+                weights[row] = vector[terms[row]]
         if words:
             return [self._by_word(*row) for row in zip(terms, weights, strict=True)]
-        return PassageVectors(terms, weights)
+        return weights if keep is None else PassageVectors(terms, weights)
 
     def score(self, query: str, passages: list[str]) -> np.ndarray:
         """sim(q, d) of each passage (B,), unpruned."""

@@ -19,14 +19,16 @@ class Packed(NamedTuple):
     positions: Tensor  # (N,) place within the window
     mask: Tensor  # (W, T) True where a padded batch holds a word-piece
     places: Tensor  # (N,) where each row stands in that batch, counted row by row
+    full: bool  # no window is shorter than another
 
     @classmethod
     def of(cls, windows: list[list[int]], device) -> "Packed":
-        lengths = torch.tensor([len(window) for window in windows], device=device)
-        places = torch.arange(int(lengths.max()), device=device)  # (T,)
+        counts = [len(window) for window in windows]
+        lengths = torch.tensor(counts, device=device)
+        places = torch.arange(max(counts), device=device)  # (T,)
         mask = places[None, :] < lengths[:, None]  # (W, T)
         ids = torch.tensor([piece for window in windows for piece in window], device=device)  # (N,)
-        return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0])
+        return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0], min(counts) == max(counts))
 
     def pad(self, rows: Tensor) -> Tensor:
         """(N, e) rows as a padded batch (W, T, e)."""
@@ -50,7 +52,7 @@ class Attention(nn.Module):
             packed.pad(layer(x)).view(windows, length, self.heads, -1).transpose(1, 2)  # (W, heads, T, e/heads)
             for layer in self.self.values()
         )
-        visible = None if bool(packed.mask.all()) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
+        visible = None if packed.full else packed.mask[:, None, None, :]  # (W, 1, 1, T)
         dropout = self.dropout if self.training else 0.0
         context = scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout)  # (W, heads, T, e/heads)
         rows = context.transpose(1, 2).reshape(windows * length, -1).index_select(0, packed.places)  # (N, e)

@@ -1,7 +1,9 @@
 """The encoder's body: our own packed BERT, or for any other masked language model the one in transformers."""
 
+import logging
 from pathlib import Path
 
+import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -9,6 +11,13 @@ from epic.bert import Bert, Packed
 from epic.files import InputError, read_json
 from epic.head import Head, head_of
 
+log = logging.getLogger(__name__)
+DEFAULTS = {  # of BERT, for what a config.json leaves out
+    "layer_norm_eps": 1e-12,
+    "type_vocab_size": 2,
+    "hidden_dropout_prob": 0.1,
+    "attention_probs_dropout_prob": 0.1,
+}
 AFTER_PADDING = {"roberta", "xlm-roberta", "camembert", "mpnet"}  # their positions are counted from the padding id on
 
 
@@ -21,7 +30,7 @@ class Other(nn.Module):
 
         kept = {key: value for key, value in config.items() if key != "model_type"}
         try:
-            self.model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **kept))
+            self.model = AutoModel.from_config(AutoConfig.for_model(config["model_type"], **kept), dtype=torch.float32)
         except (KeyError, ValueError) as error:
             raise InputError(f"transformers knows no encoder of the type {config['model_type']}: {error}") from error
         self.config = config
@@ -53,13 +62,15 @@ def body_of(config: dict) -> Bert | Other:
     """An untrained body for a config.json."""
     if "model_type" not in config:
         raise InputError("config.json names no model_type; is it a Hugging Face encoder?")
-    own = config["model_type"] == "bert" and config.get("hidden_act") == "gelu"
-    return Bert(config) if own else Other(config)
+    absolute = config.get("position_embedding_type", "absolute") == "absolute"
+    if config["model_type"] == "bert" and config.get("hidden_act", "gelu") == "gelu" and absolute:
+        return Bert(DEFAULTS | config)
+    return Other(config)
 
 
 def load_pretrained(folder) -> tuple[Bert | Other, Head]:
     """The body of a Hugging Face encoder, and its masked-language-model head or what stands in for one."""
-    weights = load_file(Path(folder) / "model.safetensors")
+    weights = {name: tensor.float() for name, tensor in load_file(Path(folder) / "model.safetensors").items()}
     config = read_json(Path(folder) / "config.json")
     body = body_of(config)
     inner = body.model if isinstance(body, Other) else body
@@ -69,7 +80,10 @@ def load_pretrained(folder) -> tuple[Bert | Other, Head]:
     if absent:
         raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
     inner.load_state_dict({name: named[name] for name in inner.state_dict()})
-    return body, head_of(named, config, body.words.weight)
+    head = head_of(named, config, body.words.weight)
+    found = "its masked-language-model head" if head.learned else "its word embeddings: no head was found"
+    log.info("%s: the expansion starts from %s", folder, found)
+    return body, head
 
 
 def _current(name: str) -> str:

@@ -23,6 +23,7 @@ class TrainSettings:
     validate_every: int
     validation_hits: int
     validation_first_stage: str
+    validation_token_budget: int
     patience: int
     max_validations: int
     max_tokens: int | None
@@ -123,6 +124,9 @@ def _check_references(path, settings) -> None:
     must_serve(settings["latency"]["query_set"], ("latency", "test"), "$.latency.query_set")
     must_serve(settings["evaluate"]["headline"], ("test",), "$.evaluate.headline")
     must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
+    every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
+    if every % size:
+        raise InputError(f"{path}: $.train.validate_every: {every} is no multiple of batch_size ({size})")
     triples = settings["triples"]
     says = f"{path}: $.triples: the source {triples['source']}"
     _check_keys(says, triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]])

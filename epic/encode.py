@@ -13,6 +13,7 @@ import torch
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
 from epic.data import Documents
+from epic.equations import strongest
 from epic.files import InputError, whole, write_json
 from epic.frequencies import Counter
 from epic.log import progress
@@ -87,7 +88,6 @@ def document_vectors(model: Epic, pieces: list[list[int]], block: int) -> np.nda
     vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)
     for start in range(0, model.vocabulary, block):
         weights = w[:, None] * equations.psi(h, slice(start, start + block))  # (N, v)
-        parts = weights.split(tokens.lengths)
-        best = [part.amax(dim=0) if len(part) else part.new_zeros(part.shape[1]) for part in parts]
-        vectors[:, start : start + block] = (c[:, None] * torch.stack(best)).half().cpu().numpy()  # (B, v)
+        best = torch.stack([strongest(part) for part in weights.split(tokens.lengths)])  # (B, v)
+        vectors[:, start : start + block] = (c[:, None] * best).half().cpu().numpy()  # (B, v)
     return vectors

@@ -83,8 +83,9 @@ class Released(nn.Module):
         return torch.sigmoid(self.theta4(cls).squeeze(-1))  # (B,)
 
     def hidden(self, f: Tensor) -> Tensor:
-        """The head's transform of the token vectors."""
-        return self.norm(gelu(self.dense(f)))  # (..., T, e)
+        """The head's transform of the token vectors, never in half precision: without a learned head it shifts them far."""
+        with torch.autocast(f.device.type, enabled=False):
+            return self.norm(gelu(self.dense(f.to(self.dense.weight.dtype))))  # (..., T, e)
 
     def psi(self, h: Tensor, terms) -> Tensor:
         """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
@@ -110,6 +111,11 @@ def phi_d(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
     best = weights.amax(dim=1) if mask.shape[1] else psi.new_zeros(psi.shape[0], psi.shape[2])  # (B, Q)
     best = best.masked_fill(~mask.any(dim=1)[:, None], 0.0)  # (B, Q), no term, no weight
     return c[:, None] * best  # (B, Q)
+
+
+def strongest(weights: Tensor) -> Tensor:
+    """The maximum of equation 4 for one passage: weights (T, Q); a passage without word-pieces has the zero vector."""
+    return weights.amax(dim=0) if len(weights) else weights.new_zeros(weights.shape[1])  # (Q,)
 
 
 def phi_q(w: Tensor, terms: Tensor, mask: Tensor, vocabulary: int) -> Tensor:

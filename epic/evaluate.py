@@ -35,9 +35,9 @@ def mean(values) -> float:
     return math.fsum(values) / len(values)
 
 
-def mrr_at_10(qrels, ranked) -> float:
+def mrr_at_10(qrels, ranked, relevance: int = 1) -> float:
     """MRR@10 over all judged queries."""
-    return mean(values["RR@10"] for values in per_query(qrels, ranked).values())
+    return mean(values["RR@10"] for values in per_query(qrels, ranked, relevance).values())
 
 
 def evaluate(run_path, qrels_path, relevance: int, out) -> None:

@@ -22,6 +22,8 @@ class Examples:
 
     def __init__(self, triples, queries, documents: Documents):
         self.path, self.triples, self.queries, self.documents = triples, read_triples(triples), read_queries(queries), documents
+        if not self.triples:
+            raise InputError(f"{triples}: there are no triples to train on")
         for line, triple in enumerate(self.triples, start=1):
             if triple.query_id not in self.queries:
                 raise InputError(f"{triples} line {line}: query {triple.query_id} is not in {queries}")

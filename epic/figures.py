@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from epic.files import whole
+from epic.files import InputError, whole
 from epic.frequencies import read_frequencies, share_up_to
 from epic.history import best_of, read_history
 
@@ -32,6 +32,8 @@ def frequencies_figure(frequencies, title: str, outs) -> None:
 def training_figure(history, title: str, outs) -> None:
     """The course of training: loss and accuracy on the triples, and the validation value that the model is chosen by."""
     iterations = read_history(history)
+    if not iterations:
+        raise InputError(f"{history}: this model was not trained (loss: null), so there is no course of training to draw")
     _, triples, losses, right_order, validations, _ = zip(*iterations, strict=True)
     best = best_of(iterations)
     with drawn(outs, columns=2) as (left, right):

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+BIAS = -5.0  # where no head was learned; see head_of
 SHIFT = 10.0  # GELU leaves values well above zero as they are, and the LayerNorm after it takes the shift out again
 LM_HEAD = ("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder.weight", "lm_head.bias")
 NAMES = {  # by the encoder's type: transform, its LayerNorm, vocabulary matrix, bias
@@ -36,7 +37,8 @@ def head_of(weights: dict[str, Tensor], config: dict, embeddings: Tensor) -> Hea
     """The head among an encoder's weights; without one the word embeddings (V, e), behind a transform that changes nothing.
 
     Nothing but the scale, to be exact: the transform ends in a LayerNorm, so each token vector leaves it centred and of
-    unit variance.
+    unit variance. A learned head gives most of the vocabulary values far below zero; the bias stands in for that, or every
+    word would start out with a weight in every passage.
     """
     eps = config.get("layer_norm_eps", 1e-12)
     dense, norm, decoder, bias = NAMES.get(config["model_type"], NAMES["bert"])
@@ -46,5 +48,5 @@ def head_of(weights: dict[str, Tensor], config: dict, embeddings: Tensor) -> Hea
         return Head(*parts, matrix, weights[bias], eps, learned=True)
     size, kind = embeddings.shape[1], embeddings.dtype
     identity = torch.eye(size, dtype=kind), torch.full((size,), SHIFT, dtype=kind)  # (e, e), (e,)
-    norm, zeros = (torch.ones(size, dtype=kind), torch.zeros(size, dtype=kind)), torch.zeros(len(matrix), dtype=kind)
-    return Head(*identity, *norm, matrix, zeros, eps, learned=False)
+    norm, bias = (torch.ones(size, dtype=kind), torch.zeros(size, dtype=kind)), torch.full((len(matrix),), BIAS, dtype=kind)
+    return Head(*identity, *norm, matrix, bias, eps, learned=False)

@@ -4,6 +4,7 @@
 asked for: the score needs phi_d at the query's word-pieces alone, so only those rows of Theta2 are multiplied.
 """
 
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from epic.bert import Packed
 from epic.body import body_of, load_pretrained
 from epic.equations import FORMULATIONS, phi_d, sim
-from epic.files import InputError, read_json, whole, write_json, write_text
+from epic.files import InputError, read_json, sha256_of, whole, write_json, write_text
 from epic.head import Head, head_of
 
 MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
@@ -98,8 +99,13 @@ class Epic(nn.Module):
         phi = phi_d(w_d, self.equations.psi(h, terms), c, passages.mask())  # (B*K, Tq)
         return sim(w_q[:, None, :], phi.view(count, times, -1))  # (B, K)
 
-    def save_pretrained(self, path, card: str | None = None) -> None:
-        """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card."""
+    def save_pretrained(self, path, card: Callable[[str], str] | None = None) -> None:
+        """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card.
+
+        `card` makes the card from the sha256 of the weights. A folder that holds something else is not replaced.
+        """
+        if Path(path).is_dir() and any(Path(path).iterdir()) and not (Path(path) / "epic.json").exists():
+            raise InputError(f"{path} exists and is no EPIC checkpoint; name a new folder")
         with whole(path) as draft:
             draft.mkdir()
             write_json(draft / "config.json", self.body.config)
@@ -107,7 +113,7 @@ class Epic(nn.Module):
             self.tokenizer.save(str(draft / "tokenizer.json"))
             write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary})
             if card is not None:
-                write_text(draft / "README.md", card)
+                write_text(draft / "README.md", card(sha256_of(draft / "model.safetensors")))
 
     @classmethod
     def from_pretrained(cls, path, device: str = "cpu") -> "Epic":
@@ -158,7 +164,10 @@ def tokenizer_of(path) -> Tokenizer:
 
 
 def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
-    """Ids of the tokens before and after a text."""
+    """Ids of the tokens before and after a text: what the tokenizer puts around nothing, or by name where it puts nothing."""
+    around = tokenizer.encode("").ids
+    if len(around) == 2:
+        return around[0], around[1]
     for names in (("[CLS]", "[SEP]"), ("<s>", "</s>")):
         found = [tokenizer.token_to_id(name) for name in names]
         if None not in found:

@@ -1,14 +1,17 @@
-"""What a training run needs to go on after it was cut off: saved whole at every validation, removed at the end.
+"""What a training run needs to go on after it was cut off: saved whole at every validation.
 
-FOLDER/iteration-00003/      weights, Adam's moments, random number generators, history; safetensors and JSON
-FOLDER/best-00002.safetensors  the weights of the best validation so far
+FOLDER/KEY/iteration-00003/        weights, Adam's moments, random number generators, history; safetensors and JSON
+FOLDER/KEY/best-00002.safetensors  the weights of the best validation so far
 
-A new state gets a new name and the old one is removed afterwards, so there is a complete one at every moment.
+KEY stands for settings, code and inputs: a run with others starts over and leaves this state alone. A new state gets a
+new name and the old one is removed afterwards, so there is a complete one at every moment. All of it stays until
+Snakemake has recorded the checkpoint (epic.leftovers).
 """
 
 import hashlib
 import json
 import logging
+import os
 import shutil
 from pathlib import Path
 
@@ -23,17 +26,17 @@ log = logging.getLogger(__name__)
 
 
 def key_of(settings, paths) -> str:
-    """What must not change between a run and its continuation: settings, code and the bytes of all inputs."""
+    """What must not change between a run and its continuation: settings, code, torch, and the bytes of all inputs."""
     files = [file for path in map(Path, paths) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
     sums = [sha256_of(file) for file in files if file.is_file()]
-    return hashlib.sha256(json.dumps([settings, sums], sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([settings, torch.__version__, sums], sort_keys=True).encode()).hexdigest()
 
 
 class State:
-    """The saved state of one training run; a state with another key is of no use and is removed."""
+    """The saved state of one training run."""
 
     def __init__(self, folder, key: str):
-        self.folder, self.key = Path(folder), key
+        self.folder, self.key = Path(folder, key[:16]), key
 
     def save(self, history: list[Iteration], model, optimizer, scaler) -> None:
         """Save the run as it is after its last validation."""
@@ -46,11 +49,13 @@ class State:
             draft.mkdir()
             save_weights(model, draft / "weights.safetensors")
             save_file(_flat(optimizer), draft / "optimizer.safetensors")
-            save_file(_generators(), draft / "generators.safetensors")
+            save_file(_generators(model), draft / "generators.safetensors")
             sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
             sums["best"] = sha256_of(self._best(best))
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
             write_json(draft / "state.json", facts)
+            _flush(*draft.iterdir(), draft, self._best(best))
+        _flush(self.folder)  # both are on the disk before the old ones go
         for path in self._saved()[:-1]:
             shutil.rmtree(path)
         for path in self.folder.glob("best-*"):
@@ -62,7 +67,7 @@ class State:
         for saved in reversed(self._saved()):
             try:
                 history, scales = self._checked(saved)
-            except (InputError, OSError, KeyError, TypeError) as error:
+            except (InputError, FileNotFoundError, KeyError, TypeError) as error:
                 log.warning("%s cannot be used: %s", saved, error)
                 continue
             load_weights(model, saved / "weights.safetensors")
@@ -70,20 +75,16 @@ class State:
             scaler.load_state_dict(scales)
             generators = load_file(saved / "generators.safetensors")
             torch.set_rng_state(generators.pop("cpu"))
-            for name, value in generators.items():
-                torch.cuda.set_rng_state(value, name)
+            if "cuda" in generators:
+                torch.cuda.set_rng_state(generators["cuda"])
             log.info("going on after iteration %d, triple %d", len(history), history[-1].triples)
             return history
-        self.clear()
+        shutil.rmtree(self.folder, ignore_errors=True)
         return []
 
     def load_best(self, history: list[Iteration], model) -> None:
         """Roll back to the best validation."""
         load_weights(model, self._best(best_of(history).iteration))
-
-    def clear(self) -> None:
-        """Remove the state: the run is finished, or cannot be continued."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _best(self, iteration: int) -> Path:
         return self.folder / f"best-{iteration:05d}.safetensors"
@@ -94,7 +95,7 @@ class State:
     def _checked(self, saved: Path) -> tuple[list[Iteration], dict]:
         facts = read_json(saved / "state.json")
         if facts["key"] != self.key:
-            raise InputError("settings, code or data have changed since; training starts over")
+            raise InputError("it belongs to other settings, code or data")
         history = [Iteration(*line) for line in facts["history"]]
         best = self._best(best_of(history).iteration)
         for name, expected in facts["sha256"].items():
@@ -118,9 +119,17 @@ def _restore(optimizer, flat: dict[str, torch.Tensor]) -> None:
     optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
-def _generators() -> dict[str, torch.Tensor]:
-    """States of torch's generators; nothing in training draws from any other."""
-    found = {"cpu": torch.get_rng_state()}
-    if torch.cuda.is_available():
-        found |= {f"cuda:{place}": value for place, value in enumerate(torch.cuda.get_rng_state_all())}
-    return found
+def _generators(model) -> dict[str, torch.Tensor]:
+    """States of torch's generators, on the CPU and on the model's GPU; nothing in training draws from any other."""
+    device = next(model.parameters()).device
+    return {"cpu": torch.get_rng_state()} | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
+
+
+def _flush(*paths: Path) -> None:
+    """Wait until files and folders are on the disk, so that a machine that fails loses no more than one that is killed."""
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

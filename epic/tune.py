@@ -10,7 +10,7 @@ from epic.runs import Run
 log = logging.getLogger(__name__)
 
 
-def curve(qrels, first: Run, scored: Run, max_cutoff: int) -> list[float]:
+def curve(qrels, first: Run, scored: Run, max_cutoff: int, relevance: int = 1) -> list[float]:
     """MRR@10 of cut-offs 1, 2, ..., max_cutoff; hits below the cut-off keep their first-stage order."""
     values = []
     for cutoff in range(1, max_cutoff + 1):
@@ -18,7 +18,7 @@ def curve(qrels, first: Run, scored: Run, max_cutoff: int) -> list[float]:
         for query_id, hits in first.items():
             merged = merge(scored[query_id][:cutoff], hits[cutoff:], tail="keep")
             order[query_id] = [hit.doc_id for hit in merged]
-        values.append(mrr_at_10(qrels, order))
+        values.append(mrr_at_10(qrels, order, relevance))
     return values
 
 

@@ -10,6 +10,7 @@ import torch
 from epic.batches import by_tokens
 from epic.compute import prepare
 from epic.data import Documents, open_documents
+from epic.equations import strongest
 from epic.log import progress
 from epic.model import Epic
 from epic.runs import Run, ScoredDoc
@@ -55,7 +56,7 @@ def passage_weights(model: Epic, doc_ids, pieces, wanted, queries):
     for doc_id, h_d, w, c_d in rows:  # (T, e), (T,), ()
         terms = np.unique(np.concatenate([queries[query_id].terms for query_id in wanted[doc_id]]))  # (Q,)
         psi = equations.psi(h_d, torch.from_numpy(terms.astype(np.int64)).to(h.device))  # (T, Q)
-        best = (w[:, None] * psi).amax(dim=0) if len(h_d) else h.new_zeros(len(terms))  # (Q,)
+        best = strongest(w[:, None] * psi)  # (Q,)
         phi = (c_d * best).half().cpu().numpy()  # (Q,)
         finite(doc_id, phi)
         yield doc_id, terms, phi

@@ -17,11 +17,14 @@ class Validation(NamedTuple):
     qrels: dict[str, dict[str, int]]
     run: Run
     token_budget: int
+    relevance: int = 1  # the lowest grade that counts
 
 
-def open_validation(queries, qrels, run, hits: int, token_budget: int) -> Validation:
-    """The validation queries with the first `hits` of their first-stage run."""
-    return Validation(read_queries(queries), read_qrels(qrels), read_run(run, hits), token_budget)
+def open_validation(queries, qrels, run, hits: int, token_budget: int, relevance: int) -> Validation:
+    """The judged validation queries with the first `hits` of their first-stage run."""
+    judged = read_qrels(qrels)
+    judged_run = {query_id: found for query_id, found in read_run(run, hits).items() if query_id in judged}
+    return Validation(read_queries(queries), judged, judged_run, token_budget, relevance)
 
 
 def validate(model: Epic, documents: Documents, validation: Validation) -> float:
@@ -30,4 +33,4 @@ def validate(model: Epic, documents: Documents, validation: Validation) -> float
     vectors = weigh(model, {query_id: validation.queries[query_id] for query_id in validation.run})
     scored = unpruned_scores(model, documents, vectors, validation.run, validation.token_budget)
     order = {query_id: [hit.doc_id for hit in ranked(hits)] for query_id, hits in scored.items()}
-    return mrr_at_10(validation.qrels, order)
+    return mrr_at_10(validation.qrels, order, validation.relevance)

@@ -12,7 +12,7 @@ QUERIES = {"q1": "cost of pool", "q2": "a b"}
 def settings(**changes):
     values = {
         "batch_size": 4, "micro_batch_size": 2, "learning_rate": 0.01, "learning_rate_new_layers": 0.02, "validate_every": 8,
-        "validation_hits": 3, "validation_first_stage": "bm25", "patience": 2, "max_validations": 3, "max_tokens": None,
+        "validation_hits": 3, "validation_first_stage": "bm25", "validation_token_budget": 512, "patience": 2, "max_validations": 3, "max_tokens": None,
         "precision": "float32", "threads": 1,
     }  # fmt: skip
     return TrainSettings(**values | changes)

@@ -88,7 +88,11 @@ class Reference:
         pieces = split(text)
         if not pieces:
             return [0.0] * len(WORDS)
-        cls, tokens = self.vectors(pieces, 0 if self.formulation == "paper" else 1)
+        half = len(pieces) // 2  # a text beyond the window of 14 word-pieces runs in two halves; none here is longer
+        windows = [pieces] if len(pieces) <= 14 else [pieces[:half], pieces[half:]]
+        parts = [self.vectors(window, 0 if self.formulation == "paper" else 1) for window in windows]
+        cls = [math.fsum(values) / len(parts) for values in zip(*(part[0] for part in parts), strict=True)]
+        tokens = [token for part in parts for token in part[1]]
         best = [-math.inf] * len(WORDS)
         for f in tokens:
             w = ln_one_plus_softplus(self.linear("theta3", f))
@@ -132,6 +136,30 @@ def test_passage_vectors_equal_the_loops_over_the_whole_vocabulary(both):
     for row, passage in zip(found.tolist(), PASSAGES, strict=True):
         assert row == pytest.approx(reference.passage(passage), rel=1e-9, abs=1e-12)
     assert (found < 0).any() == (model.formulation == "paper")
+
+
+@torch.inference_mode()
+def test_what_encoding_and_re_ranking_write_equals_the_loops(both):
+    """The float16 vectors of the stores, the query vectors, and the scores of unpruned rows; a passage of two windows too."""
+    from epic.encode import document_vectors
+    from epic.unpruned import pair_scores
+    from epic.weigh import query_vector
+
+    model, reference = both
+    model.float()
+    passages = [*PASSAGES, " ".join("abcdefghijklmnopqrst")]  # 20 word-pieces, a window holds 14
+    expected = [reference.passage(passage) for passage in passages]
+    for vector, row in zip(document_vectors(model, model.pieces(passages), 7), expected, strict=True):
+        assert vector.tolist() == pytest.approx(row, rel=2e-3, abs=2e-3)
+    queries = {query: query_vector(model, query) for query in QUERIES}
+    for query, (terms, weights) in queries.items():
+        phi = reference.query(query)
+        assert terms.tolist() == [term for term, weight in enumerate(phi) if weight > 0]
+        assert weights.tolist() == pytest.approx([phi[term] for term in terms], rel=1e-5)
+    pieces = dict(enumerate(model.pieces(passages)))
+    found = pair_scores(model, pieces, {place: QUERIES for place in pieces}, queries, 64)
+    for (query, place), score in found.items():
+        assert score == pytest.approx(dot(reference.query(query), expected[place]), rel=5e-3, abs=5e-3)
 
 
 def test_our_tokenizer_reads_the_texts_as_the_reference_does(both):

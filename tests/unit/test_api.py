@@ -8,6 +8,7 @@ import pytest
 
 import epic
 from epic.encode import document_vectors
+from epic.files import InputError
 from epic.select import top_terms
 from epic.weigh import query_vector
 from tests.conftest import ROOT
@@ -53,6 +54,8 @@ def test_passages_are_dense_or_pruned_or_words(ready):
         ready.tokenizer.id_to_token(term): weight for term, weight in zip(terms[0], weights[0].tolist(), strict=True)
     }
     assert [len(found) for found in ready.encode_passages(["a"], words=True)] == [ready.vocabulary]
+    with pytest.raises(InputError, match="keep is 0"):
+        ready.encode_passages(["a"], keep=0)
     assert ready.encode_passages([]).shape == (0, ready.vocabulary)
     assert ready.encode_passages([], keep=5).terms.shape == (0, 5)
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from epic.__main__ import main
-from epic.authors import PUBLISHED, load_authors, read_state
+from epic.authors import PUBLISHED, load_authors, read_authors, read_state
 from epic.files import InputError, digest_of
 from epic.model import Epic
 from epic.start import starting_model
@@ -65,7 +65,7 @@ def theirs(released, tmp_path):
 
 @pytest.mark.parametrize("name", ["epic.p", "epic.msmarco.tar.gz"])
 def test_every_weight_of_both_archives_finds_its_place(released, theirs, tmp_path, name):
-    load_authors(released, tmp_path / name, [digest_of(tmp_path / name, "md5")])
+    load_authors(released, read_authors(tmp_path / name, [digest_of(tmp_path / name, "md5")]), tmp_path / name)
     ours = released.state_dict()
     assert torch.equal(ours["equations.theta1.weight"], theirs["query_salience.weight"])
     assert torch.equal(ours["equations.theta3.bias"], theirs["doc_salience.bias"])
@@ -78,21 +78,33 @@ def test_every_weight_of_both_archives_finds_its_place(released, theirs, tmp_pat
 
 
 def test_the_imported_model_scores_as_their_code_would(released, theirs, tmp_path):
-    """query_salience etc. worked out by hand on the imported model's own token vectors."""
-    load_authors(released, tmp_path / "epic.p", None)
+    """A whole score worked out from their weights on the imported model's own token vectors."""
+    load_authors(released, read_authors(tmp_path / "epic.p", None), tmp_path / "epic.p")
     released.eval()
+
+    def salience(name, x):
+        return torch.log(1 + torch.nn.functional.softplus(x @ theirs[f"{name}.weight"][0] + theirs[f"{name}.bias"]))
+
+    head = {
+        name.removeprefix(f"{CLS}predictions."): value for name, value in theirs.items() if name.startswith(f"{CLS}predictions.")
+    }
     with torch.inference_mode():
-        tokens = released.passage_tokens(released.pieces(["a pool"]))
-        found = released.equations.w_d(tokens.f)
-        salience = tokens.f @ theirs["doc_salience.weight"][0] + theirs["doc_salience.bias"]
-        assert torch.allclose(found, torch.log(1 + torch.nn.functional.softplus(salience)), atol=1e-6)
+        q, d = released.query_tokens(released.pieces(["a pool"])), released.passage_tokens(released.pieces(["cost of pool"]))
+        found = released.similarities(q, d).item()
+        x = torch.nn.functional.gelu(d.f @ head["transform.dense.weight"].T + head["transform.dense.bias"])
+        x = torch.nn.functional.layer_norm(x, (8,), head["transform.LayerNorm.weight"], head["transform.LayerNorm.bias"], 1e-12)
+        psi = torch.log(1 + torch.nn.functional.softplus(x @ head["decoder.weight"].T + head["bias"]))
+        c = torch.sigmoid(d.cls @ theirs["doc_quality.weight"][0] + theirs["doc_quality.bias"])
+        vector = c * (salience("doc_salience", d.f)[:, None] * psi).max(dim=0).values
+        expected = (salience("query_salience", q.f) * vector[q.ids]).sum().item()
+    assert found == pytest.approx(expected, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda s: s.pop("doc_quality.bias"), r"no weight for equations\.theta4\.bias"),
-        (lambda s: s.pop(f"{BODY}encoder.layer.0.output.dense.weight"), r"no weight for body\.encoder\.layer\.0\.output\.dense\.weight"),
+        (lambda s: s.pop("doc_quality.bias"), r"doc_quality\.bias is missing"),
+        (lambda s: s.pop(f"{BODY}encoder.layer.0.output.dense.weight"), r"encoder\.bert\.bert\.encoder\.layer\.0\.output\.dense\.weight is missing"),
         (lambda s: s.update({"pooler.weight": torch.ones(1)}), r"pooler\.weight is unknown"),
         (lambda s: s.update({f"{BODY}pooler.dense.weight": torch.ones(1)}), r"encoder\.bert\.bert\.pooler\.dense\.weight is unknown"),
         (lambda s: s.update({"query_salience.weight": torch.ones(1, 768)}), r"query_salience\.weight has the shape \(1, 768\), this encoder needs \(1, 8\)"),
@@ -101,18 +113,24 @@ def test_the_imported_model_scores_as_their_code_would(released, theirs, tmp_pat
 )  # fmt: skip
 def test_missing_unknown_and_misshapen_weights_are_named(released, theirs, tmp_path, change, message):
     change(theirs)
-    torch.save(theirs, tmp_path / "changed.p")
     with pytest.raises(InputError, match=message):
-        load_authors(released, tmp_path / "changed.p", None)
+        load_authors(released, theirs, "changed.p")
 
 
-def test_another_md5_a_missing_file_and_the_paper_formulation_are_refused(released, paper_model, theirs, tmp_path):
+def test_a_decoder_that_was_not_saved_twice_is_no_matter_and_many_problems_are_counted(released, theirs):
+    theirs.pop(f"{CLS}predictions.decoder.weight")
+    load_authors(released, theirs, "epic.p")
+    with pytest.raises(InputError, match=r"(?s)epic\.p is not EPIC's.*and \d+ more"):
+        load_authors(released, {}, "epic.p")
+
+
+def test_another_md5_a_missing_file_and_the_paper_formulation_are_refused(paper_model, theirs, tmp_path):
     with pytest.raises(InputError, match="expected df756649ba3c449cf0f462083ef6082d or 2f6a16be1a6a63aab1e8fed55521a4db"):
-        load_authors(released, tmp_path / "epic.p", list(PUBLISHED))
+        read_authors(tmp_path / "epic.p", list(PUBLISHED))
     with pytest.raises(InputError, match="there is no such file"):
-        load_authors(released, tmp_path / "nothing.p", None)
+        read_authors(tmp_path / "nothing.p", None)
     with pytest.raises(InputError, match="weights of the released formulation"):
-        load_authors(paper_model, tmp_path / "epic.p", None)
+        load_authors(paper_model, theirs, "epic.p")
 
 
 class Malicious:
@@ -144,7 +162,7 @@ def test_the_command_writes_a_checkpoint_with_a_card(theirs, mlm_encoder, tmp_pa
     assert model.formulation == "released"
     assert torch.equal(model.state_dict()["equations.theta1.weight"], theirs["query_salience.weight"])
     card = (tmp_path / "out" / "README.md").read_text()
-    assert "Weights imported from the authors' `epic.p`" in card and digest_of(tmp_path / "epic.p", "md5") in card
+    assert "Weights trained by the paper's authors, from `epic.p`" in card and digest_of(tmp_path / "epic.p", "md5") in card
 
 
 def test_a_model_of_an_experiment_starts_from_the_weights_it_names(theirs, mlm_encoder, tmp_path):

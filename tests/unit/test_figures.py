@@ -1,6 +1,9 @@
 """Figures: drawn from counts, and the same bytes each time."""
 
+import pytest
+
 from epic.figures import frequencies_figure, training_figure
+from epic.files import InputError
 from epic.history import Iteration, write_history
 
 
@@ -11,6 +14,12 @@ def test_the_frequency_figure_is_an_image_and_the_same_bytes_each_time(tmp_path)
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
     for kind in ("png", "pdf"):
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
+
+
+def test_a_model_that_was_not_trained_has_no_course_to_draw(tmp_path):
+    write_history([], tmp_path / "history.tsv")
+    with pytest.raises(InputError, match="was not trained"):
+        training_figure(tmp_path / "history.tsv", "title", [tmp_path / "one.png"])
 
 
 def test_the_training_figure_is_an_image_and_does_not_depend_on_the_clock(tmp_path):

@@ -5,9 +5,9 @@ import torch
 
 from epic.encode import document_vectors
 from epic.equations import phi_d, phi_q, sim
-from epic.files import InputError
+from epic.files import InputError, sha256_of
 from epic.loss import LOSSES
-from epic.model import Epic, windows_of
+from epic.model import Epic, special_tokens, windows_of
 
 
 def tokens(model, *texts):
@@ -167,7 +167,7 @@ def test_encoded_vectors_equal_equation_four_whatever_the_block(model, block):
 
 def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     model = model.float()
-    model.save_pretrained(tmp_path / "checkpoint", "the card")
+    model.save_pretrained(tmp_path / "checkpoint", lambda digest: f"the card of {digest}")
     again = Epic.from_pretrained(tmp_path / "checkpoint")
     assert again.formulation == model.formulation and not again.training
     before, after = model.state_dict(), again.state_dict()
@@ -175,6 +175,8 @@ def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == [
         "README.md", "config.json", "epic.json", "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
+    digest = sha256_of(tmp_path / "checkpoint" / "model.safetensors")
+    assert (tmp_path / "checkpoint" / "README.md").read_text() == f"the card of {digest}"
     with torch.inference_mode():
         assert torch.equal(fast_scores(model, ["a"], ["a b", "c"]), fast_scores(again, ["a"], ["a b", "c"]))
 
@@ -187,6 +189,28 @@ def test_a_folder_without_a_checkpoint_and_damaged_weights_are_refused(paper_mod
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(InputError, match=r"model\.safetensors: not the weights of this model, or damaged"):
         Epic.from_pretrained(tmp_path / "checkpoint")
+
+
+def test_a_folder_of_something_else_is_not_replaced(paper_model, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="exists and is no EPIC checkpoint"):
+        paper_model.save_pretrained(tmp_path / "mine")
+    assert (tmp_path / "mine" / "thesis.tex").exists()
+    for _ in range(2):  # a checkpoint, or an empty folder, may be
+        paper_model.save_pretrained(tmp_path / "checkpoint")
+
+
+def test_the_special_tokens_are_those_of_the_tokenizer_even_where_both_pairs_exist(paper_model):
+    from tokenizers import Tokenizer, models, processors
+
+    words = {word: place for place, word in enumerate(["<s>", "</s>", "[CLS]", "[SEP]", "[UNK]", "a"])}
+    tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    assert special_tokens(tokenizer) == (2, 3)
+    tokenizer.post_processor = processors.BertProcessing(("</s>", 1), ("<s>", 0))
+    assert special_tokens(tokenizer) == (0, 1)
+    with pytest.raises(InputError, match=r"neither \[CLS\]"):
+        special_tokens(Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]")))
 
 
 def test_theta2_starts_as_a_copy_of_the_decoder_or_the_word_embeddings(tiny_encoder, paper_model):

@@ -1,6 +1,7 @@
 """Training that is killed goes on where it was, and ends with the same bytes as training that was not."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import torch
 
 from epic.files import InputError
 from epic.history import Iteration
+from epic.leftovers import remove_states
 from epic.model import Epic
 from epic.state import State, key_of
 from epic.train import Learner, train
@@ -19,7 +21,8 @@ from tests.training import settings, without_seconds, write_collection
 
 # A training run in a process of its own; FUNCTION of MODULE ends it without warning when it is called for the NTH time.
 SCRIPT = textwrap.dedent("""
-    import importlib, os, signal, sys
+    import importlib, logging, os, signal, sys
+    logging.basicConfig(level="INFO")
     sys.path.insert(0, {root!r})
     import torch
     from epic.data import Documents
@@ -57,17 +60,19 @@ SCRIPT = textwrap.dedent("""
     history = train(model, examples, Validation(QUERIES, QRELS, RUN, 512), settings(patience=9), "cross-entropy", 7, state)
     model.save_pretrained(folder + "/{name}")
     write_history(history, folder + "/{name}.tsv")
-    state.clear()
 """)
-KILLS = [
-    ("epic.train", "Learner.learn", 1, "before"),  # nothing saved yet
-    ("epic.train", "scores_of", 6, "before"),  # in the middle of the second iteration
-    ("epic.train", "validate", 2, "after"),  # validated, not saved
-    ("epic.state", "save_file", 3, "after"),  # half of a state is written
-    ("epic.state", "write_json", 2, "after"),  # written, not yet in place
-    ("epic.state", "State.save", 2, "after"),
-    ("epic.state", "State.load_best", 1, "before"),  # trained, not yet rolled back
-    ("epic.model", "save_weights", 1, "after"),  # the checkpoint is half written
+KILLS = [  # and the iteration after which the next run goes on
+    (("epic.train", "Learner.learn", 1, "before"), 0),  # nothing saved yet
+    (("epic.train", "scores_of", 6, "before"), 1),  # in the middle of the second iteration
+    (("epic.train", "validate", 2, "after"), 1),  # validated, not saved
+    (("epic.state", "save_weights", 1, "after"), 0),  # the first best weights are half written
+    (("epic.state", "save_weights", 2, "before"), 0),  # they are in place, without a state
+    (("epic.state", "save_file", 3, "after"), 1),  # half of a state is written
+    (("epic.state", "write_json", 2, "after"), 1),  # written, not yet in place
+    (("epic.state", "shutil.rmtree", 1, "before"), 2),  # in place, beside the one before
+    (("epic.state", "State.save", 2, "after"), 2),
+    (("epic.state", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
+    (("epic.model", "save_weights", 1, "after"), 3),  # the checkpoint is half written
 ]
 
 
@@ -93,21 +98,22 @@ def timeless(text):
 
 
 @pytest.mark.parametrize(
-    ("formulation", "kill"),
-    [("paper", kill) for kill in KILLS] + [("released", kill) for kill in (KILLS[1], KILLS[4])],
-    ids=lambda value: value if isinstance(value, str) else "-".join(map(str, value[1:])),
+    ("formulation", "kill", "after"),
+    [("paper", *kill) for kill in KILLS] + [("released", *kill) for kill in (KILLS[1], KILLS[6])],
+    ids=lambda value: "-".join(map(str, value[1:])) if isinstance(value, tuple) else str(value),
 )
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill):
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill, after):
     folder = write_collection(tmp_path)
     died = run(folder, mlm_encoder, formulation, "broken", kill)
     assert died.returncode == -signal.SIGKILL, died.stderr
     assert not (folder / "broken").exists()
     again = run(folder, mlm_encoder, formulation, "broken")
     assert again.returncode == 0, again.stderr
+    assert re.findall(r"going on after iteration (\d)", again.stderr) == ([str(after)] if after else [])
     weights, history = unbroken[formulation]
     assert (folder / "broken" / "model.safetensors").read_bytes() == weights.read_bytes()
     assert timeless((folder / "broken.tsv").read_text()) == timeless(history)
-    assert not (folder / "broken-state").exists() and not list(folder.rglob("*.part"))
+    assert not list(folder.rglob("*.part"))
 
 
 def half(mlm_encoder, examples, validation, folder, key="key", monkeypatch=None):
@@ -134,11 +140,8 @@ def test_resuming_does_not_train_again_what_was_trained(mlm_encoder, examples, v
     assert full[0] == history[0]
 
 
-def test_a_state_of_other_settings_or_damaged_is_not_used_and_says_so(
-    mlm_encoder, examples, validation, tmp_path, monkeypatch, caplog
-):
+def test_a_damaged_state_is_not_used_and_says_so(mlm_encoder, examples, validation, tmp_path, monkeypatch, caplog):
     for name, break_it in (
-        ("key", None),
         ("weights.safetensors", lambda path: path.write_bytes(path.read_bytes()[:-1])),
         ("optimizer.safetensors", lambda path: path.unlink()),
         ("state.json", lambda path: path.write_text("{")),
@@ -146,12 +149,21 @@ def test_a_state_of_other_settings_or_damaged_is_not_used_and_says_so(
     ):
         folder = tmp_path / name
         half(mlm_encoder, examples, validation, folder, monkeypatch=monkeypatch)
-        if break_it:
-            break_it(folder / "iteration-00001" / name)
+        break_it(folder / "key" / "iteration-00001" / name)
         caplog.clear()
-        _, _, history = resumed(mlm_encoder, folder, "other" if name == "key" else "key")
-        assert history == [] and not folder.exists()
-        assert "cannot be used" in caplog.text and ("have changed since" in caplog.text) == (name == "key")
+        _, _, history = resumed(mlm_encoder, folder)
+        assert history == [] and not (folder / "key").exists()
+        assert "cannot be used" in caplog.text
+
+
+def test_a_run_with_other_settings_starts_over_and_leaves_the_state_alone(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch
+):
+    half(mlm_encoder, examples, validation, tmp_path / "state", monkeypatch=monkeypatch)
+    assert resumed(mlm_encoder, tmp_path / "state", "other")[2] == []
+    assert len(resumed(mlm_encoder, tmp_path / "state", "key")[2]) == 1
+    (tmp_path / "state" / "key").rename(tmp_path / "state" / "other")  # a copy by hand is noticed
+    assert resumed(mlm_encoder, tmp_path / "state", "other")[2] == []
 
 
 def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path):
@@ -162,10 +174,10 @@ def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path
             model.equations.theta1.fill_(value)
         history.append(Iteration(iteration, 8 * iteration, 0.0, 0.0, value, 0.0))
         state.save(history, model, learner.optimizer, learner.scaler)
-    assert sorted(path.name for path in (tmp_path / "state").iterdir()) == ["best-00002.safetensors", "iteration-00003"]
+    assert sorted(path.name for path in (tmp_path / "state" / "key").iterdir()) == ["best-00002.safetensors", "iteration-00003"]
     state.load_best(history, model)
     assert model.equations.theta1[0].item() == pytest.approx(0.5)
-    assert "key" in json.loads((tmp_path / "state/iteration-00003/state.json").read_text())
+    assert "key" in json.loads((tmp_path / "state/key/iteration-00003/state.json").read_text())
 
 
 def test_the_key_follows_settings_and_the_bytes_of_files_and_folders(tmp_path):
@@ -199,3 +211,14 @@ def test_the_scale_of_float16_gradients_is_part_of_the_state(mlm_encoder, exampl
     again = Learner.of(Epic.from_encoder(mlm_encoder, "paper", seed=7), half_precision, "cross-entropy")
     assert State(tmp_path / "state", "key").resume(again.model, again.optimizer, again.scaler) == history
     assert again.scaler.get_scale() == 1234.0 != Learner.of(model, half_precision, "cross-entropy").scaler.get_scale()
+
+
+def test_states_go_once_their_checkpoints_are_there_and_others_stay(tmp_path):
+    for model in ("done", "half"):
+        (tmp_path / "smoke/state/train" / model / "key").mkdir(parents=True)
+    (tmp_path / "smoke/train/done/checkpoint").mkdir(parents=True)
+    assert [state.name for state in remove_states(tmp_path)] == ["done"]
+    assert (tmp_path / "smoke/state/train/half").exists() and not (tmp_path / "smoke/state/train/done").exists()
+    (tmp_path / "smoke/train/half/checkpoint").mkdir(parents=True)
+    remove_states(tmp_path)
+    assert not (tmp_path / "smoke/state").exists() and remove_states(tmp_path) == []

@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from epic.evaluate import mrr_at_10
 from epic.files import InputError
 from epic.history import Iteration, best_of, read_history, write_history
 from epic.loss import cross_entropy, one_minus_softmax
@@ -12,6 +13,7 @@ from epic.model import Epic
 from epic.state import State
 from epic.train import Learner, finished, scores_of, slices, train
 from epic.triples import sample
+from epic.validation import open_validation
 from tests.training import QRELS, RUN, settings, without_seconds
 
 
@@ -52,7 +54,8 @@ def test_training_learns_and_two_runs_give_the_same_weights(mlm_encoder, example
     assert all(torch.equal(before[name], after[name]) for name in before)
     assert history[-1].loss < history[0].loss
     assert [iteration.triples for iteration in history] == [8, 16, 24][: len(history)]
-    assert not (tmp_path / "a" / "state").exists() or len(list((tmp_path / "a" / "state").iterdir())) == 2
+    left = sorted(path.name for path in (tmp_path / "a" / "state" / "key").iterdir())
+    assert left == [f"best-{best_of(history).iteration:05d}.safetensors", f"iteration-{len(history):05d}"]
 
 
 def test_the_best_weights_are_left_and_patience_ends_training(mlm_encoder, examples, validation, monkeypatch, tmp_path):
@@ -99,12 +102,14 @@ def test_without_a_loss_nothing_is_trained(mlm_encoder, examples, validation, tm
     assert history == [] and all(torch.equal(before[name], value) for name, value in model.state_dict().items())
 
 
+@pytest.mark.parametrize("encoder", ["mlm_encoder", "tiny_encoder"])
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 def test_mixed_precision_trains_on_the_cpu_too_and_keeps_float32_weights(
-    mlm_encoder, examples, validation, tmp_path, precision, formulation
+    examples, validation, tmp_path, precision, formulation, encoder, request
 ):
-    model, history = trained(mlm_encoder, examples(), validation, tmp_path, formulation, precision=precision)
-    _, expected = trained(mlm_encoder, examples(), validation, tmp_path / "plain", formulation)
+    encoder = request.getfixturevalue(encoder)
+    model, history = trained(encoder, examples(), validation, tmp_path, formulation, precision=precision)
+    _, expected = trained(encoder, examples(), validation, tmp_path / "plain", formulation)
     assert {value.dtype for value in model.state_dict().values()} == {torch.float32}
     assert history[0].loss == pytest.approx(expected[0].loss, rel=0.05) and history[0].loss != expected[0].loss
 
@@ -124,6 +129,24 @@ def test_a_triple_with_an_unknown_id_is_named_with_file_and_line(mlm_encoder, ex
     late = [("q1", "0", "1")] * 9 + [("q1", "0", "99")]
     with pytest.raises(InputError, match=r"t\.tsv line 10: document 99 is not in path:"):
         trained(mlm_encoder, examples(late), validation, tmp_path)
+
+
+def test_an_empty_file_of_triples_is_refused(examples, tmp_path):
+    from epic.examples import Examples
+
+    documents = examples().documents
+    (tmp_path / "t.tsv").write_text("")
+    with pytest.raises(InputError, match=r"t\.tsv: there are no triples"):
+        Examples(tmp_path / "t.tsv", tmp_path / "tq.tsv", documents)
+
+
+def test_only_judged_validation_queries_are_encoded_and_the_grade_counts(tmp_path):
+    (tmp_path / "q.tsv").write_text("q1\ta\nq2\tb\n")
+    (tmp_path / "qrels").write_text("q1 0 0 1\n")
+    (tmp_path / "run").write_text("q1 Q0 0 1 2.0 t\nq2 Q0 1 1 2.0 t\n")
+    found = open_validation(tmp_path / "q.tsv", tmp_path / "qrels", tmp_path / "run", 20, 512, relevance=2)
+    assert list(found.run) == ["q1"] and found.relevance == 2
+    assert mrr_at_10(found.qrels, {"q1": ["0"]}, 2) == 0.0 and mrr_at_10(found.qrels, {"q1": ["0"]}, 1) == 1.0
 
 
 def test_an_empty_passage_can_be_trained_on(mlm_encoder, examples, validation, formulation, tmp_path):

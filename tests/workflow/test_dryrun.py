@@ -30,7 +30,9 @@ def paper(tmp_path_factory):
 
 def test_the_bare_command_is_the_paper(paper):
     found = jobs(paper)
-    assert found["encode"] == 2 * 64 and found["train"] == found["curves"] == 2 and found["prune"] == 2 * 3 and found["fetch"] == 1
+    assert (
+        found["encode"] == 2 * 64 and found["train"] == found["curves"] == 2 and found["prune"] == 2 * 3 and found["fetch"] == 1
+    )
     assert found["rerank"] == 16 * 4 and found["evaluate"] == 18 * 4 and found["rows"] == 24 and found["latency"] == 18
     assert "results/smoke" not in paper
 

@@ -66,7 +66,7 @@ def kill_while_training(copy):
     """Start `make smoke`, and end Snakemake without warning once a model in training has been validated for the first time."""
     started = subprocess.Popen(["make", "smoke"], cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 300
-    while not list(copy.glob("results/smoke/state/train/*/iteration-00001")):
+    while not list(copy.glob("results/smoke/state/train/*/*/iteration-00001")):
         assert started.poll() is None and time.monotonic() < deadline, "training was never validated"
         time.sleep(0.2)
     os.kill(snakemake_in(copy), signal.SIGKILL)
@@ -118,14 +118,15 @@ def test_training_went_on_where_it_was_killed(results):
     for model in MODELS:
         lines = (results / "train" / model / "history.tsv").read_text().splitlines()
         assert [line.split("\t")[:2] for line in lines[1:]] == [["1", "192"], ["2", "384"]]
-    assert not (results / "state").exists() or not list((results / "state" / "train").iterdir())
+        assert float(lines[2].split("\t")[2]) < float(lines[1].split("\t")[2])  # the loss falls
+    assert not (results / "state").exists()
 
 
 def test_each_checkpoint_has_a_card_and_says_its_formulation(results):
     for model in MODELS:
         folder = results / "train" / model / "checkpoint"
         assert json.loads((folder / "epic.json").read_text())["formulation"] == model
-        assert f"experiment `smoke`, model `{model}`" in (folder / "README.md").read_text()
+        assert f"Experiment `smoke`, model `{model}`" in (folder / "README.md").read_text()
 
 
 def test_both_formulations_are_compared_by_a_paired_test(results):

@@ -63,6 +63,12 @@ def validation(pattern):
     return lookup
 
 
+def validation_relevance(wildcards):
+    """The lowest grade that counts for the validation queries."""
+    settings = experiment_of(wildcards)
+    return find(settings["query_sets"], with_purpose(settings, "validation")[0])["relevance"]
+
+
 def shards_of(wildcards):
     """All encoded shards of a model, in document order."""
     experiment_of(wildcards)  # refuses an unknown one

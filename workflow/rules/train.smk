@@ -33,9 +33,9 @@ rule train:
         model=item("model"),
         train=setting("train"),
         data=lambda wildcards: {key: experiment_of(wildcards)[key] for key in ("data", "triples")},
-        compute=compute,
+        device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
-        token_budget=setting("encode", "token_budget"),
+        relevance=validation_relevance,
         code=code("train"),
     script:
         "../scripts/train.py"

@@ -25,6 +25,7 @@ rule tune:
         runtime="4h",
     params:
         max_cutoff=setting("tune", "max_cutoff"),
+        relevance=validation_relevance,
         compute=compute,
         token_budget=setting("encode", "token_budget"),
         code=code("tune"),

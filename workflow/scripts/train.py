@@ -1,5 +1,7 @@
 """Train one model."""
 
+from functools import partial
+
 from epic.card import model_card
 from epic.compute import prepare
 from epic.config import TrainSettings
@@ -14,13 +16,12 @@ from epic.validation import open_validation
 
 with log_to(snakemake.log[0]):
     files, params, settings = snakemake.input, snakemake.params, TrainSettings(**snakemake.params.train)
-    model = starting_model(files.encoder, params.model, files.start, prepare(params.compute["device"], settings.threads))
+    model = starting_model(files.encoder, params.model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest))
     validation = files.validation_queries, files.validation_qrels, files.validation_run
-    judged = open_validation(*validation, settings.validation_hits, params.token_budget)
-    state = State(params.state, key_of([params.model, params.train, params.compute, params.token_budget, params.code], files))
+    judged = open_validation(*validation, settings.validation_hits, settings.validation_token_budget, params.relevance)
+    state = State(params.state, key_of([params.model, params.train, params.device, params.relevance, params.code], files))
     history = train(model, examples, judged, settings, params.model["loss"], params.model["seed"], state)
-    card = model_card(snakemake.wildcards.experiment, params.model, params.data, params.train, history)
+    card = partial(model_card, snakemake.wildcards.experiment, params.model, params.data, params.train, history)
     model.save_pretrained(snakemake.output.checkpoint, card)
     write_history(history, snakemake.output.history)
-    state.clear()

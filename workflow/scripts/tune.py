@@ -11,4 +11,5 @@ with log_to(snakemake.log[0]):
     files, params, first = snakemake.input, snakemake.params, read_run(snakemake.input.run)
     candidates = head(first, params.max_cutoff)
     scored = unpruned_run(candidates, files.vectors, files.checkpoint, files.manifest, params.compute, params.token_budget)
-    write_cutoff(curve(read_qrels(files.qrels), first, scored, params.max_cutoff), snakemake.output.cutoff)
+    values = curve(read_qrels(files.qrels), first, scored, params.max_cutoff, params.relevance)
+    write_cutoff(values, snakemake.output.cutoff)
