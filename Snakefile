@@ -17,6 +17,7 @@ os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/lookups.smk"
+include: "workflow/rules/rowlookups.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/expand.smk"

@@ -2,6 +2,7 @@
 
 from typing import NamedTuple
 
+from epic.config import TrainSettings
 from epic.data import Documents, read_qrels, read_queries
 from epic.evaluate import mrr_at_10
 from epic.model import Epic
@@ -20,11 +21,11 @@ class Validation(NamedTuple):
     relevance: int = 1  # the lowest grade that counts
 
 
-def open_validation(queries, qrels, run, hits: int, token_budget: int, relevance: int) -> Validation:
-    """The judged validation queries with the first `hits` of their first-stage run."""
-    judged = read_qrels(qrels)
-    judged_run = {query_id: found for query_id, found in read_run(run, hits).items() if query_id in judged}
-    return Validation(read_queries(queries), judged, judged_run, token_budget, relevance)
+def open_validation(files, settings: TrainSettings, relevance: int) -> Validation:
+    """The judged validation queries with the first hits of their first-stage run; files: named inputs of training."""
+    qrels, run = read_qrels(files.validation_qrels), read_run(files.validation_run, settings.validation_hits)
+    judged = {query_id: hits for query_id, hits in run.items() if query_id in qrels}
+    return Validation(read_queries(files.validation_queries), qrels, judged, settings.validation_token_budget, relevance)
 
 
 def validate(model: Epic, documents: Documents, validation: Validation) -> float:

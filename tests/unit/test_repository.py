@@ -6,7 +6,8 @@ import pytest
 
 from tests.conftest import ROOT
 
-RULES = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk")} - {"common", "lookups"}
+LOOKUPS = {"common", "lookups", "rowlookups"}
+RULES = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk")} - LOOKUPS
 SCRIPTS = {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}
 SMK = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
 
@@ -19,7 +20,7 @@ def test_a_stage_is_one_word_in_rules_scripts_and_package():
 
 def test_every_rule_file_is_in_the_snakefile_and_every_rule_has_a_log_and_a_digest():
     included = set(re.findall(r'include: "workflow/rules/(\w+)\.smk"', (ROOT / "Snakefile").read_text()))
-    assert included == RULES | {"common", "lookups"}
+    assert included == RULES | LOOKUPS
     for name, body in re.findall(r"(?ms)^rule (\w+):\n(.*?)(?=^rule |\Z)", SMK):
         assert f'code=code("{name}")' in body and "\n    log:\n" in body and f"../scripts/{name}.py" in body, name
 

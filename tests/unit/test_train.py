@@ -1,6 +1,7 @@
 """Training on a random encoder: order, losses, determinism, roll-back, failures; tests/unit/test_state.py kills it."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -144,7 +145,9 @@ def test_only_judged_validation_queries_are_encoded_and_the_grade_counts(tmp_pat
     (tmp_path / "q.tsv").write_text("q1\ta\nq2\tb\n")
     (tmp_path / "qrels").write_text("q1 0 0 1\n")
     (tmp_path / "run").write_text("q1 Q0 0 1 2.0 t\nq2 Q0 1 1 2.0 t\n")
-    found = open_validation(tmp_path / "q.tsv", tmp_path / "qrels", tmp_path / "run", 20, 512, relevance=2)
+    names = {"validation_queries": "q.tsv", "validation_qrels": "qrels", "validation_run": "run"}
+    files = SimpleNamespace(**{key: tmp_path / name for key, name in names.items()})
+    found = open_validation(files, settings(), relevance=2)
     assert list(found.run) == ["q1"] and found.relevance == 2
     assert mrr_at_10(found.qrels, {"q1": ["0"]}, 2) == 0.0 and mrr_at_10(found.qrels, {"q1": ["0"]}, 1) == 1.0
 

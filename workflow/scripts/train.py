@@ -18,8 +18,7 @@ with log_to(snakemake.log[0]):
     files, params, settings = snakemake.input, snakemake.params, TrainSettings(**snakemake.params.train)
     model = starting_model(files.encoder, params.model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest))
-    validation = files.validation_queries, files.validation_qrels, files.validation_run
-    judged = open_validation(*validation, settings.validation_hits, settings.validation_token_budget, params.relevance)
+    judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([params.model, params.train, params.device, params.relevance, params.code], files))
     history = train(model, examples, judged, settings, params.model["loss"], params.model["seed"], state)
     card = partial(model_card, snakemake.wildcards.experiment, params.model, params.data, params.train, history)

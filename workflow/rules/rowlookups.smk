@@ -1,0 +1,148 @@
+"""Which files a row of the table needs: the second half of the lookups. No rules here."""
+
+
+def row_here(wildcards):
+    """The row that the output path names, which must be one that is run here."""
+    row = item_of(wildcards, "row", wildcards.row)
+    if row["kind"] == "published-only":
+        raise WorkflowError(f"row {row['id']} of {wildcards.experiment} is of the kind published-only: it is not run here")
+    return row
+
+
+def run_of(wildcards, query_set):
+    """The run a row is scored on: re-ranked, or the first stage's own."""
+    row = row_here(wildcards)
+    if row["kind"] == "model":
+        return at(rules.rerank.output.run, wildcards, row=row["id"], query_set=query_set)
+    return at(rules.retrieve.output.run, wildcards, first_stage=row["first_stage"], query_set=query_set)
+
+
+def model_row(wildcards):
+    """The row that the output path names, which must be one that re-ranks."""
+    row = item_of(wildcards, "row", wildcards.row)
+    if row["kind"] != "model":
+        raise WorkflowError(
+            f"row {row['id']} of {wildcards.experiment} is of the kind {row['kind']}: there is nothing to re-rank"
+        )
+    return row
+
+
+def of_row(pattern):
+    """A file of the row's model and first stage."""
+
+    def lookup(wildcards):
+        row = model_row(wildcards)
+        names = {"model": row["model"], "first_stage": row["first_stage"], "query_set": wildcards.get("query_set")}
+        return at(pattern, wildcards, **names)
+
+    return lookup
+
+
+def store_of(wildcards):
+    """The store of a pruned row; nothing where all terms are kept."""
+    row = model_row(wildcards)
+    return [] if row["keep"] == "full" else at(rules.prune.output.store, wildcards, model=row["model"], keep=row["keep"])
+
+
+def model_jobs(what):
+    """Threads or GPUs of a row: an unpruned one runs the model, a pruned one only looks vectors up."""
+    full = {"threads": setting("compute", "threads"), "gpu": gpu}[what]
+    return lambda wildcards: full(wildcards) if model_row(wildcards)["keep"] == "full" else int(what == "threads")
+
+
+def timed_inputs(wildcards):
+    """What a row needs at query time."""
+    row = row_here(wildcards)
+    queries = experiment_of(wildcards)["latency"]["query_set"]
+    names = {"first_stage": row["first_stage"], "query_set": queries, "model": row.get("model")}
+    found = {
+        "lucene": at(rules.index.output.lucene, wildcards, **names),
+        "queries": at(rules.queries.output.queries, wildcards, **names),
+    }
+    if row["kind"] == "model":
+        found["manifest"] = at(rules.data.output.manifest, wildcards)
+        found["checkpoint"] = at(rules.train.output.checkpoint, wildcards, **names)
+        found["cutoff"] = at(rules.tune.output.cutoff, wildcards, **names)
+        found["store"] = store_of(wildcards)
+        found["run"] = [] if found["store"] else at(rules.retrieve.output.run, wildcards, **names)
+    return found
+
+
+def scored_sets(wildcards):
+    """Query sets that a row is scored on; none for a row that is not run."""
+    row = item_of(wildcards, "row", wildcards.row)
+    return [] if row["kind"] == "published-only" else with_purpose(experiment_of(wildcards), "test")
+
+
+def row_inputs(wildcards):
+    """Evaluations and runs of a row, and its cut-off if it re-ranks; nothing for a row that is not run."""
+    row, sets = item_of(wildcards, "row", wildcards.row), scored_sets(wildcards)
+    if not sets:
+        return {}
+    found = {
+        "values": [at(rules.evaluate.output.values, wildcards, row=row["id"], query_set=name) for name in sets],
+        "runs": [run_of(wildcards, name) for name in sets],
+    }
+    if row["kind"] == "model":
+        found["cutoff"] = of_row(rules.tune.output.cutoff)(wildcards)
+        found["checkpoint"] = of_row(rules.train.output.checkpoint)(wildcards)
+    return found
+
+
+def row_settings(wildcards):
+    """What a reader needs to know to repeat the row."""
+    settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
+    found = {key: row[key] for key in ("keep",) if key in row}
+    if "first_stage" in row:
+        found["first_stage"] = item_of(wildcards, "first_stage", row["first_stage"])
+    if "model" in row:
+        found |= {"model": item_of(wildcards, "model", row["model"]), "tail": settings["rerank"]["tail"]}
+    return found
+
+
+def test_of(wildcards, comparison, query_set):
+    """The test of a declared comparison."""
+    names = {"row": comparison["system"], "baseline": comparison["baseline"], "query_set": query_set}
+    return at(rules.significance.output.test, wildcards, **names)
+
+
+def tests_of(wildcards):
+    """Declared tests of a row against its own first stage, on every test query set."""
+    settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
+    first_stages = [other for other in settings["rows"] if other["kind"] == "first-stage"]
+    own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
+    return [
+        test_of(wildcards, comparison, query_set)
+        for comparison in settings["comparisons"]
+        for query_set in with_purpose(settings, "test")
+        if comparison["system"] == row["id"] and comparison["baseline"] in own
+    ]
+
+
+def comparisons_of(wildcards):
+    """Declared comparisons on every test query set, each with the path of its test."""
+    settings = experiment_of(wildcards)
+    return [
+        comparison | {"query_set": name, "path": test_of(wildcards, comparison, name)}
+        for name in with_purpose(settings, "test")
+        for comparison in settings["comparisons"]
+    ]
+
+
+def timed_rows(wildcards):
+    """Latency files by row."""
+    return {row["id"]: at(rules.latency.output.summary, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
+
+
+def run_rows(settings):
+    """Rows that are run here."""
+    return [row for row in settings["rows"] if row["kind"] != "published-only"]
+
+
+def deliverables(name):
+    """What an experiment is for."""
+    settings, results = EXPERIMENTS[name], f"results/{name}"
+    pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
+    figures = [f"{results}/figures/frequencies-{model['id']}.png" for model in settings["models"]]
+    figures += [f"{results}/figures/training-{model['id']}.png" for model in settings["models"] if model["loss"]]
+    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures
