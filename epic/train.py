@@ -18,6 +18,7 @@ from epic.state import State
 from epic.validation import Validation, validate
 
 log = logging.getLogger(__name__)
+NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")  # they start at random
 HALVES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
@@ -103,9 +104,6 @@ class Learner:
                 f"the loss is not finite in iteration {iteration}, step {step} at {named} ({len(bad)} such); "
                 "lower train.learning_rate, or set train.precision to float32"
             )
-
-
-NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")  # they start at random
 
 
 def scores_of(model: Epic, examples: list[Example]) -> Tensor:
