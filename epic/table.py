@@ -42,7 +42,8 @@ def caption(title: str, note: str, headline: str, comparisons: list[dict], alpha
         names = tested.setdefault(comparison["mark"], [])
         if comparison["baseline"] not in names:
             names.append(comparison["baseline"])
-    marks = "; ".join(f"{mark} against {', '.join(names)}" for mark, names in tested.items())
+    shown = {mark: ", ".join(names) if len(names) <= 3 else f"{len(names)} rows (table.json)" for mark, names in tested.items()}
+    marks = "; ".join(f"{mark} against {names}" for mark, names in shown.items())
     return (
         f"{title}. MRR@10 and mean milliseconds per query. Ours is of the query set that is named: the published one, or "
         f"{headline} where that is not run. Marks: significantly different there (paired t-test, p < {alpha:g}): {marks}. "
