@@ -4,6 +4,7 @@ Two archives hold it: `epic.p`, and the tar for PyTerrier with a member weights.
 """
 
 import logging
+import shutil
 import tarfile
 import tempfile
 from pathlib import Path
@@ -77,11 +78,11 @@ def read_state(path) -> dict[str, Tensor]:
     if not tarfile.is_tarfile(path):
         return _load(path, path)
     with tarfile.open(path) as archive, tempfile.TemporaryDirectory() as folder:
-        member = next((member for member in archive if Path(member.name).name == "weights.p"), None)
+        member = next((member for member in archive if member.isfile() and Path(member.name).name == "weights.p"), None)
         if member is None:
             raise InputError(f"{path}: the archive has no weights.p")
-        member.name = "weights.p"  # whatever folder it lies in
-        archive.extract(member, folder, filter="data")
+        with open(Path(folder, "weights.p"), "wb") as out:
+            shutil.copyfileobj(archive.extractfile(member), out)  # torch wants a file it can map
         return _load(Path(folder, "weights.p"), path)
 
 

@@ -69,7 +69,7 @@ KILLS = [  # and the iteration after which the next run goes on
     (("epic.state", "save_weights", 2, "before"), 0),  # they are in place, without a state
     (("epic.state", "save_file", 3, "after"), 1),  # half of a state is written
     (("epic.state", "write_json", 2, "after"), 1),  # written, not yet in place
-    (("epic.state", "shutil.rmtree", 1, "before"), 2),  # in place, beside the one before
+    (("epic.state", "shutil.rmtree", 2, "before"), 2),  # in place, beside the one before
     (("epic.state", "State.save", 2, "after"), 2),
     (("epic.state", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
     (("epic.model", "save_weights", 1, "after"), 3),  # the checkpoint is half written
