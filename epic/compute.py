@@ -24,7 +24,7 @@ def prepare(device: str, threads: int) -> str:
 
 
 def _keep_memory() -> None:
-    """Ask glibc to keep freed blocks of up to 32 MB: tensors come and go, and fresh pages cost a tenth of training's time.
+    """Ask glibc to keep freed blocks of up to 32 MB: tensors come and go, and fresh pages cost up to a tenth of training's time.
 
     Larger blocks go back to the system at once: kept as well, they leave gaps that nothing fits into, and memory grows.
     """
