@@ -3,14 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
+import torch
 
 from epic import model
 from epic.encode import vectors_by_batch
 from epic.files import InputError
-from epic.select import top_terms
+from epic.importance import query_vector
+from epic.select import take, top_terms
 from epic.unpruned import pair_scores
 from epic.vectors import QueryVector
-from epic.weigh import query_vector
+from epic.weigh import graph_session
 
 TOKENS_AT_A_TIME, TERMS_AT_A_TIME = 4096, 1024  # memory depends on them, results do not
 
@@ -25,9 +27,22 @@ class PassageVectors(NamedTuple):
 class Epic(model.Epic):
     """A checkpoint ready for use: `Epic.from_pretrained(folder)`."""
 
+    graph = None  # the query side in ONNX Runtime, where there is one
+
+    @classmethod
+    def from_pretrained(cls, path, device: str = "cpu") -> "Epic":
+        """A trained model; on a CPU its queries run in ONNX Runtime."""
+        found = super().from_pretrained(path, device)
+        found.graph = graph_session(path, torch.get_num_threads()) if device == "cpu" else None
+        return found
+
+    def query_vector(self, text: str) -> QueryVector:
+        """The importance of the query's terms as arrays."""
+        return self.graph.query_vector(text) if self.graph else query_vector(self, text)
+
     def encode_query(self, text: str, words: bool = False) -> QueryVector | dict[str, float]:
         """The importance of the query's terms, as arrays of term ids and weights, or by word-piece."""
-        vector = query_vector(self, text)
+        vector = self.query_vector(text)
         return self._by_word(*vector) if words else vector
 
     def encode_passages(
@@ -41,9 +56,8 @@ class Epic(model.Epic):
         terms = np.empty((len(pieces), kept), dtype=np.uint16)  # (B, keep)
         weights = np.empty((len(pieces), kept), dtype=np.float16)  # (B, keep)
         for rows, found in vectors_by_batch(self, pieces, TOKENS_AT_A_TIME, TERMS_AT_A_TIME):
-            for row, vector in zip(rows, found, strict=True):
-                terms[row] = top_terms(vector, kept)
-                weights[row] = vector[terms[row]]
+            terms[rows] = chosen = top_terms(found, kept)  # (b, keep)
+            weights[rows] = take(found, chosen)  # (b, keep)
         if words:
             return [self._by_word(*row) for row in zip(terms, weights, strict=True)]
         return weights if keep is None else PassageVectors(terms, weights)
@@ -52,7 +66,7 @@ class Epic(model.Epic):
         """sim(q, d) of each passage (B,), unpruned."""
         pieces = dict(enumerate(self.pieces(passages)))
         wanted = {place: [query] for place in pieces}
-        found = pair_scores(self, pieces, wanted, {query: query_vector(self, query)}, TOKENS_AT_A_TIME)
+        found = pair_scores(self, pieces, wanted, {query: self.query_vector(query)}, TOKENS_AT_A_TIME)
         return np.array([found[query, place] for place in pieces], dtype=np.float32)
 
     def _by_word(self, terms: np.ndarray, weights: np.ndarray) -> dict[str, float]:

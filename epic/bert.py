@@ -1,8 +1,8 @@
 """A BERT body over packed rows: word-pieces of all texts one below the other, without padding.
 
 The weights are Hugging Face's, under Hugging Face's names, and the output equals transformers' BertModel (a test holds
-them together). It is written out here for two reasons: every layer but attention skips padding, and a job that encodes
-a query need not spend seconds importing transformers.
+them together). It is written out here for two reasons: padding is skipped, on a CPU in attention as well, and a job that
+encodes a query need not spend seconds importing transformers.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class Packed(NamedTuple):
     positions: Tensor  # (N,) place within the window
     mask: Tensor  # (W, T) True where a padded batch holds a word-piece
     places: Tensor  # (N,) where each row stands in that batch, counted row by row
-    full: bool  # no window is shorter than another
+    lengths: list[int]  # W numbers that add up to N
 
     @classmethod
     def of(cls, windows: list[list[int]], device) -> "Packed":
@@ -28,7 +28,7 @@ class Packed(NamedTuple):
         places = torch.arange(max(counts), device=device)  # (T,)
         mask = places[None, :] < lengths[:, None]  # (W, T)
         ids = torch.tensor([piece for window in windows for piece in window], device=device)  # (N,)
-        return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0], min(counts) == max(counts))
+        return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0], counts)
 
     def pad(self, rows: Tensor) -> Tensor:
         """(N, e) rows as a padded batch (W, T, e)."""
@@ -37,7 +37,7 @@ class Packed(NamedTuple):
 
 
 class Attention(nn.Module):
-    """Self-attention within each window; the only place where rows are padded."""
+    """Self-attention within each window: one window after the other on a CPU, all at once, padded, on a GPU."""
 
     def __init__(self, config: dict):
         super().__init__()
@@ -47,16 +47,27 @@ class Attention(nn.Module):
         self.output = residual(config, size)
 
     def forward(self, x: Tensor, packed: Packed) -> Tensor:
-        windows, length = packed.mask.shape
-        q, k, v = (
-            packed.pad(layer(x)).view(windows, length, self.heads, -1).transpose(1, 2)  # (W, heads, T, e/heads)
-            for layer in self.self.values()
-        )
-        visible = None if packed.full else packed.mask[:, None, None, :]  # (W, 1, 1, T)
+        q, k, v = (layer(x) for layer in self.self.values())  # (N, e) each
+        attend = self._by_window if x.device.type == "cpu" else self._padded
+        context = attend(q, k, v, packed)  # (N, e)
+        return self.output.LayerNorm(self.output.dropout(self.output.dense(context)) + x)  # (N, e)
+
+    def _by_window(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
+        """No padding at all: attention over a padded batch costs twice as much here, and calls cost little."""
+        parts = zip(*(rows.split(packed.lengths) for rows in (q, k, v)), strict=True)
+        return torch.cat([self._attend(*(part[None] for part in window), None)[0] for window in parts])  # (N, e)
+
+    def _padded(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
+        """One call for all windows; what is padded is not looked at."""
+        visible = None if packed.mask.numel() == len(q) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
+        context = self._attend(*(packed.pad(rows) for rows in (q, k, v)), visible)  # (W, T, e)
+        return context.flatten(0, 1).index_select(0, packed.places)  # (N, e)
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None) -> Tensor:
+        by_head = (rows.unflatten(-1, (self.heads, -1)).transpose(1, 2) for rows in (q, k, v))  # (W, heads, T, e/heads)
         dropout = self.dropout if self.training else 0.0
-        context = scaled_dot_product_attention(q, k, v, attn_mask=visible, dropout_p=dropout)  # (W, heads, T, e/heads)
-        rows = context.transpose(1, 2).reshape(windows * length, -1).index_select(0, packed.places)  # (N, e)
-        return self.output.LayerNorm(self.output.dropout(self.output.dense(rows)) + x)  # (N, e)
+        context = scaled_dot_product_attention(*by_head, attn_mask=visible, dropout_p=dropout)  # (W, heads, T, e/heads)
+        return context.transpose(1, 2).flatten(2)  # (W, T, e)
 
 
 class Layer(nn.Module):

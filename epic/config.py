@@ -127,6 +127,8 @@ def _check_references(path, settings) -> None:
     every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
     if every % size:
         raise InputError(f"{path}: $.train.validate_every: {every} is no multiple of batch_size ({size})")
+    if settings["compute"]["precision"] != "float32" and settings["compute"]["device"] != "cuda":
+        raise InputError(f"{path}: $.compute.precision: mixed precision is for the device cuda; say float32")
     triples = settings["triples"]
     says = f"{path}: $.triples: the source {triples['source']}"
     _check_keys(says, triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]])

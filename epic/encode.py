@@ -1,28 +1,28 @@
 """Passage vectors: every vocabulary entry's weight for every passage of a shard, the largest kept.
 
-psi is never built for all word-pieces and the whole vocabulary at once: the vocabulary passes in blocks, and each
-block is reduced to a maximum per passage straight away.
+psi is never built for all word-pieces and the whole vocabulary at once: `epic.phi` takes the vocabulary in blocks.
 """
 
 import logging
 import re
+from time import perf_counter
 
 import numpy as np
-import torch
 
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
 from epic.data import Documents
-from epic.equations import strongest
 from epic.files import InputError, whole, write_json
 from epic.frequencies import Counter
 from epic.log import progress
 from epic.model import Epic
-from epic.select import top_terms
-from epic.store import StoreWriter, finite
+from epic.phi import document_vectors
+from epic.select import take, top_terms
+from epic.store import StoreWriter
+from epic.vectors import finite
 
 log = logging.getLogger(__name__)
-PASSAGES_AT_A_TIME = 512  # sorted by length among themselves, written in document order
+PASSAGES_AT_A_TIME = 4096  # sorted by length among themselves, written in document order
 
 
 def parse_shard(name: str) -> tuple[int, int]:
@@ -42,52 +42,53 @@ def shard_bounds(total: int, shard: int, shards: int) -> range:
 
 def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, settings: EncodeSettings, out) -> None:
     """Write the vectors of one shard, and the counts of all their values; as many vectors as documents."""
-    positions = shard_bounds(len(documents), *parse_shard(shard))
+    positions, began = shard_bounds(len(documents), *parse_shard(shard)), perf_counter()
     counter = Counter()
-    with whole(out) as draft:
+    with whole(out) as draft, progress(total=len(positions), desc=f"encode {shard}", unit="passage") as bar:
         writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
-        for doc_ids, vectors in _vectors(model, documents, positions, settings):
-            counter.add(vectors)
-            terms = np.stack([top_terms(vector, writer.keep) for vector in vectors])  # (n, keep)
-            writer.add(doc_ids, terms, np.take_along_axis(vectors, terms, axis=1))
+        for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
+            texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
+            writer.add(list(texts), *_pruned(model, texts, writer.keep, settings, counter, bar))
         written = writer.close()
         if written != len(positions):
             raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
         tenths = counter.tenths()
         write_json(draft / "frequencies.json", {str(tenth): tenths[tenth] for tenth in sorted(tenths)})
-    log.info("shard %s: %d vectors", shard, written)
+    log.info("shard %s: %d vectors, %.1f passages/s", shard, written, written / (perf_counter() - began))
 
 
-def _vectors(model, documents, positions, settings):
-    """Yield (document ids, unpruned float16 vectors) in document order."""
-    for start in progress(range(positions.start, positions.stop, PASSAGES_AT_A_TIME), desc="encode"):
-        span = range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))
-        texts = dict(documents.span(span))
-        pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-        vectors = np.empty((len(texts), model.vocabulary), dtype=np.float16)
-        for rows, found in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block):
-            vectors[rows] = found
-        yield list(texts), vectors
+def _pruned(model: Epic, texts: dict[str, str], keep: int, settings: EncodeSettings, counter: Counter, bar):
+    """Terms and weights (n, keep) of some passages in their order; all values are counted before they are pruned."""
+    pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
+    terms = np.empty((len(texts), keep), dtype=np.uint16)  # (n, keep)
+    weights = np.empty((len(texts), keep), dtype=np.float16)  # (n, keep)
+    for rows, vectors in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block):
+        counter.add(vectors)
+        terms[rows] = chosen = top_terms(vectors, keep)  # (b, keep)
+        weights[rows] = take(vectors, chosen)  # (b, keep)
+        bar.update(len(rows))
+    return terms, weights
 
 
 def vectors_by_batch(model: Epic, pieces: dict[str, list[int]], token_budget: int, block: int):
     """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first."""
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
     for batch in by_tokens(pieces, token_budget, model.body.window):
-        found = document_vectors(model, [pieces[doc_id] for doc_id in batch], block)
+        found = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block)  # (b, V)
         for doc_id, vector in zip(batch, found, strict=True):
             finite(doc_id, vector)
         yield [place[doc_id] for doc_id in batch], found
 
 
-@torch.inference_mode()
-def document_vectors(model: Epic, pieces: list[list[int]], block: int) -> np.ndarray:
-    """phi_d of a batch of passages as float16, (B, V); equation 4, block by block."""
-    tokens, equations = model.passage_tokens(pieces), model.equations
-    h, w, c = equations.hidden(tokens.f), equations.w_d(tokens.f), equations.c(tokens.cls)  # (N, e), (N,), (B,)
-    vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)
-    for start in range(0, model.vocabulary, block):
-        weights = w[:, None] * equations.psi(h, slice(start, start + block))  # (N, v)
-        best = torch.stack([strongest(part) for part in weights.split(tokens.lengths)])  # (B, v)
-        vectors[:, start : start + block] = (c[:, None] * best).half().cpu().numpy()  # (B, v)
-    return vectors
+def _vectors_of(model: Epic, pieces: dict[str, list[int]], block: int) -> np.ndarray:
+    """Vectors of a batch; what fails is named, the one passage where it fails alone."""
+    try:
+        return document_vectors(model, list(pieces.values()), block)
+    except (RuntimeError, MemoryError, IndexError) as error:
+        for doc_id, ids in pieces.items() if len(pieces) > 1 else ():
+            _vectors_of(model, {doc_id: ids}, block)
+        named, longest = ", ".join(map(str, list(pieces)[:3])), max(map(len, pieces.values()))
+        raise InputError(
+            f"encoding failed at document {named}{' ...' if len(pieces) > 3 else ''} ({len(pieces)} at a time, the longest of "
+            f"{longest} word-pieces): {str(error)[:300]}; if memory ran out, lower encode.token_budget"
+        ) from error

@@ -26,6 +26,7 @@ class Paper(nn.Module):
     """As printed: linear maps without bias."""
 
     segment = 0  # BERT's segment id of passages; queries have 0
+    activated = False  # psi is linear
 
     def __init__(self, embeddings: nn.Embedding, head: Head):
         super().__init__()
@@ -51,13 +52,22 @@ class Paper(nn.Module):
 
     def psi(self, h: Tensor, terms) -> Tensor:
         """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
-        return h @ self.Theta2[terms].mT  # (..., T, Q)
+        return self.logits(h, terms)  # (..., T, Q)
+
+    def logits(self, h: Tensor, terms, out: Tensor | None = None) -> Tensor:
+        """The linear part of psi, which is all of it."""
+        return torch.matmul(h, self.Theta2[terms].mT, out=out)  # (..., T, Q)
+
+    def reach(self, h: Tensor) -> Tensor:
+        """The largest logit that each token vector could have: the product of two lengths."""
+        return h.norm(dim=-1) * self.Theta2.norm(dim=1).max()  # (..., T)
 
 
 class Released(nn.Module):
     """As the authors' code: BERT's masked-language-model head, activation, biases and dropout."""
 
     segment = 1
+    activated = True  # psi = ln(1 + softplus(logits))
 
     def __init__(self, embeddings: nn.Embedding, head: Head):
         super().__init__()
@@ -89,8 +99,18 @@ class Released(nn.Module):
 
     def psi(self, h: Tensor, terms) -> Tensor:
         """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
-        logits = h @ self.tied[0].weight[terms].mT + self.bias[terms][..., None, :]  # (..., T, Q)
-        return damped(logits)  # (..., T, Q)
+        return damped(self.logits(h, terms))  # (..., T, Q)
+
+    def logits(self, h: Tensor, terms, out: Tensor | None = None) -> Tensor:
+        """The linear part of psi: the head's output before the activation."""
+        bias = self.bias[terms][..., None, :]  # (..., 1, Q)
+        if out is None:
+            return h @ self.tied[0].weight[terms].mT + bias  # (..., T, Q)
+        return torch.addmm(bias, h, self.tied[0].weight[terms].mT, out=out)  # (T, Q)
+
+    def reach(self, h: Tensor) -> Tensor:
+        """The largest logit that each token vector could have: the product of two lengths, and the bias."""
+        return h.norm(dim=-1) * self.tied[0].weight.norm(dim=1).max() + self.bias.abs().max()  # (..., T)
 
 
 FORMULATIONS = {"paper": Paper, "released": Released}

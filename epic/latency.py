@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from time import perf_counter_ns
 from typing import NamedTuple
@@ -22,6 +21,7 @@ from epic import java
 from epic.data import open_documents, read_queries
 from epic.files import InputError, read_json, write_json, write_text
 from epic.log import progress
+from epic.mapped import Mapped
 from epic.runs import read_run
 from epic.store import Store, open_store
 
@@ -61,12 +61,9 @@ def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, co
     if row["kind"] == "first-stage":
         yield lambda text: retrieve_timing(search, text)
         return
-    from epic.compute import prepare  # torch takes seconds to import; the first stage does not need it
-    from epic.model import Epic
-    from epic.weigh import query_vector
+    from epic.weigh import query_encoder
 
-    model = Epic.from_pretrained(files.checkpoint, prepare(compute["device"], compute["threads"]))
-    cutoff = read_json(files.cutoff)["cutoff"]
+    encode_query, cutoff = query_encoder(files.checkpoint, compute), read_json(files.cutoff)["cutoff"]
     with tempfile.TemporaryDirectory(dir=scratch, prefix=".dense-") as folder, ThreadPoolExecutor(1) as pool:
         if files.store:
             load = pruned_loader(open_store(files.store, files.checkpoint))
@@ -74,9 +71,9 @@ def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, co
             run = read_run(files.run, hits=cutoff)
             wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
             path = Path(folder, "vectors.f16")
-            vectors = dense_vectors(model, open_documents(files.manifest), wanted, encode, path)
-            load = dense_loader(vectors, {doc_id: place for place, doc_id in enumerate(wanted)})
-        yield lambda text: rerank_timing(lambda t: search(t)[:cutoff], partial(query_vector, model), load, text, pool)
+            dense_vectors(files.checkpoint, compute, open_documents(files.manifest), wanted, encode, path)
+            load = dense_loader(path, wanted)
+        yield lambda text: rerank_timing(lambda t: search(t)[:cutoff], encode_query, load, text, pool)
 
 
 def retrieve_timing(search, text: str) -> Timing:
@@ -130,32 +127,44 @@ def pruned_loader(store: Store):
 
     def load(doc_ids) -> Candidates:
         rows = store.positions(doc_ids)
+        store.announce(rows)
         terms, weights = store.terms[rows], store.weights[rows]  # (k, keep), copies: this is the read from disk
         return Candidates(doc_ids, lambda query: dot(terms, weights, np.arange(len(rows)), query))
 
     return load
 
 
-def dense_loader(vectors: np.ndarray, rows: dict[str, int]):
+def dense_loader(path, doc_ids: list[str]):
     """The same for unpruned vectors, one float16 per vocabulary entry."""
+    from epic.lookup import dense_dot
+
+    places = {doc_id: place for place, doc_id in enumerate(doc_ids)}
+    width = Path(path).stat().st_size // 2 // max(1, len(doc_ids))
+    vectors = Mapped(path, np.float16, (len(doc_ids), width))
 
     def load(doc_ids) -> Candidates:
-        loaded = vectors[[rows[doc_id] for doc_id in doc_ids]]  # (k, V)
-        return Candidates(doc_ids, lambda query: loaded[:, query.terms].astype(np.float32) @ query.weights)
+        rows = np.array([places[doc_id] for doc_id in doc_ids], dtype=np.int64)  # (k,)
+        if not vectors.in_memory(rows):
+            vectors.announce(rows)
+        loaded = vectors.array[rows]  # (k, V), a copy
+        return Candidates(doc_ids, lambda query: dense_dot(loaded, np.arange(len(rows)), query))
 
     return load
 
 
-def dense_vectors(model, documents, doc_ids: list[str], encode: dict, path) -> np.ndarray:
-    """Unpruned vectors of some documents in a mapped file, (n, V) float16."""
-    from epic.encode import vectors_by_batch
+def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], encode: dict, path) -> None:
+    """Unpruned vectors of some documents as a file, (n, V) float16."""
+    from epic.encode import vectors_by_batch  # torch takes seconds to import; the other rows do not need it
+    from epic.inference import load_model
 
-    vectors = np.memmap(path, dtype=np.float16, mode="w+", shape=(max(1, len(doc_ids)), model.vocabulary))
+    model = load_model(checkpoint, compute)
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"]):
-        vectors[rows] = found
-    vectors.flush()
-    return vectors
+    with open(path, "wb") as stream:
+        stream.truncate(len(doc_ids) * model.vocabulary * 2)
+        for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"]):
+            for row, vector in zip(rows, found, strict=True):
+                stream.seek(row * vector.nbytes)
+                stream.write(vector)
 
 
 def summary(timings: dict[str, Timing]) -> dict[str, dict[str, float]]:

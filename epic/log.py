@@ -31,8 +31,8 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
-def progress(iterable, **options):
-    """A progress bar on a terminal, nothing elsewhere."""
+def progress(iterable=None, **options):
+    """A progress bar on a terminal, with rate and time left; nothing elsewhere."""
     from tqdm import tqdm
 
     return tqdm(iterable, disable=None, dynamic_ncols=True, **options)

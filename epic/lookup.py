@@ -1,8 +1,10 @@
-"""Scoring candidates against a store: one compiled call a query, float32 sums in the order of the query's terms."""
+"""Scoring candidates against stored vectors: one compiled call a query, float32 sums in the order of the query's terms."""
+
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
+from epic.compiled import compiled
 from epic.runs import Run, ScoredDoc
 from epic.store import Store, open_store
 from epic.vectors import QueryVector, read_vectors
@@ -11,52 +13,76 @@ from epic.vectors import QueryVector, read_vectors
 WIDE = np.arange(65_536, dtype=np.uint16).view(np.float16).astype(np.float32)
 
 
-@njit(cache=True)
+@compiled
 def _dot(terms, bits, rows, query_terms, query_weights, wide, out):  # pragma: no cover - compiled
+    width = terms.shape[1]
     for place in range(len(rows)):
         row = rows[place]
         total = np.float32(0)
         low = 0
-        for position in range(len(query_terms)):
+        for position in range(len(query_terms)):  # they ascend, as the row's terms do
             term = query_terms[position]
-            high = terms.shape[1]
+            high = width
             while low < high:  # the first entry that is not below the term
                 middle = (low + high) // 2
                 if terms[row, middle] < term:
                     low = middle + 1
                 else:
                     high = middle
-            if low < terms.shape[1] and terms[row, low] == term:
+            if low < width and terms[row, low] == term:
                 total += query_weights[position] * wide[bits[row, low]]
+        out[place] = total
+
+
+@compiled
+def _dense_dot(bits, rows, query_terms, query_weights, wide, out):  # pragma: no cover - compiled
+    for place in range(len(rows)):
+        total = np.float32(0)
+        for position in range(len(query_terms)):
+            total += query_weights[position] * wide[bits[rows[place], query_terms[position]]]
         out[place] = total
 
 
 def dot(terms: np.ndarray, weights: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:
     """sim(q, d) of some rows of a store's arrays; a term that a vector does not keep counts nothing."""
-    out = np.zeros(len(rows), dtype=np.float32)  # (k,)
+    out = np.empty(len(rows), dtype=np.float32)  # (k,)
     _dot(terms, weights.view(np.uint16), rows, query.terms, query.weights, WIDE, out)
     return out
 
 
+def dense_dot(vectors: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:
+    """sim(q, d) of some rows of unpruned vectors (n, V)."""
+    out = np.empty(len(rows), dtype=np.float32)  # (k,)
+    _dense_dot(vectors.view(np.uint16), rows, query.terms, query.weights, WIDE, out)
+    return out
+
+
 def scores(store: Store, doc_ids: list[str], query: QueryVector) -> np.ndarray:
-    """sim(q, d) of the candidates, in their order."""
-    return dot(store.terms, store.weights, store.positions(doc_ids), query)
+    """sim(q, d) of the candidates, in their order; one without a vector is an error."""
+    rows = store.positions(doc_ids)  # (k,)
+    store.announce(rows)
+    return dot(store.terms, store.weights, rows, query)
 
 
-def pruned_scores(store: Store, queries: dict[str, QueryVector], run: Run) -> Run:
-    """The run with sim(q, d) of stored vectors in place of the first-stage scores, in the same order."""
-    scored = {}
-    for query_id, hits in run.items():
-        doc_ids = [hit.doc_id for hit in hits]
+def pruned_scores(store: Store, queries: dict[str, QueryVector], run: Run, threads: int = 1) -> Run:
+    """The run with sim(q, d) of stored vectors in place of the first-stage scores, in the same order.
+
+    Threads share the queries among them; each score is computed as it would be alone.
+    """
+
+    def scored(query_id: str) -> list[ScoredDoc]:
+        doc_ids = [hit.doc_id for hit in run[query_id]]
         found = scores(store, doc_ids, queries[query_id]).tolist()
-        scored[query_id] = [ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, found, strict=True)]
-    return scored
+        return [ScoredDoc(doc_id, score) for doc_id, score in zip(doc_ids, found, strict=True)]
+
+    with ThreadPoolExecutor(threads) as pool:
+        return dict(zip(run, pool.map(scored, run), strict=True))
 
 
 def rescore(run: Run, vectors, checkpoint, store, manifest, compute: dict, token_budget: int) -> Run:
     """EPIC scores for a run: from a pruned store, or by the model itself where `store` is empty."""
     if store:
-        return pruned_scores(open_store(store, checkpoint), read_vectors(vectors), run)
+        return pruned_scores(open_store(store, checkpoint), read_vectors(vectors), run, compute["threads"])
     from epic.unpruned import unpruned_run  # torch takes seconds to import; a pruned row does not need it
 
     return unpruned_run(run, vectors, checkpoint, manifest, compute, token_budget)

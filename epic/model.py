@@ -5,7 +5,6 @@ asked for: the score needs phi_d at the query's word-pieces alone, so only those
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,13 +15,14 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from epic.bert import Packed
+from epic.bert import Bert, Packed
 from epic.body import body_of, load_pretrained
 from epic.equations import FORMULATIONS, phi_d, sim
 from epic.files import InputError, read_json, sha256_of, whole, write_json, write_text
+from epic.graph import export
 from epic.head import Head, head_of
-
-MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
+from epic.tokens import special_tokens, tokenizer_of, windows_of
+from epic.vectors import MAX_VOCABULARY
 
 
 class Tokens(NamedTuple):
@@ -55,10 +55,15 @@ class Epic(nn.Module):
         self.formulation, self.body, self.tokenizer = formulation, body, tokenizer
         self.equations = FORMULATIONS[formulation](body.words, head)
         self.start, self.end = special_tokens(tokenizer)
+        self.precision = torch.float32  # of inference; training has its own setting
 
     @property
     def vocabulary(self) -> int:
         return self.body.words.num_embeddings
+
+    def autocast(self):
+        """Inference in the model's precision: mixed precision on a GPU, where it is set."""
+        return torch.autocast(self.body.words.weight.device.type, self.precision, enabled=self.precision != torch.float32)
 
     def pieces(self, texts, limit: int | None = None) -> list[list[int]]:
         """Word-piece ids of each text, without [CLS] and [SEP], at most `limit` of them."""
@@ -102,7 +107,8 @@ class Epic(nn.Module):
     def save_pretrained(self, path, card: Callable[[str], str] | None = None) -> None:
         """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card.
 
-        `card` makes the card from the sha256 of the weights. A folder that holds something else is not replaced.
+        `card` makes the card from the sha256 of the weights. A BERT in float32 has the graph of its query side as well. A
+        folder that holds something else is not replaced.
         """
         if Path(path).is_dir() and any(Path(path).iterdir()) and not (Path(path) / "epic.json").exists():
             raise InputError(f"{path} exists and is no EPIC checkpoint; name a new folder")
@@ -112,6 +118,8 @@ class Epic(nn.Module):
             save_weights(self, draft / "model.safetensors")
             self.tokenizer.save(str(draft / "tokenizer.json"))
             write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary})
+            if isinstance(self.body, Bert) and self.body.words.weight.dtype == torch.float32:
+                export(draft, self.body.config, self.body.window)
             if card is not None:
                 write_text(draft / "README.md", card(sha256_of(draft / "model.safetensors")))
 
@@ -146,30 +154,3 @@ def load_weights(model: nn.Module, path) -> None:
         model.load_state_dict(load_file(path))
     except (OSError, SafetensorError, RuntimeError) as error:
         raise InputError(f"{path}: not the weights of this model, or damaged ({str(error)[:200]})") from error
-
-
-def windows_of(ids: list[int], window: int) -> list[list[int]]:
-    """Split into as few windows as possible, of nearly equal length; an empty text is one empty window."""
-    count = max(1, -(-len(ids) // window))
-    bounds = [len(ids) * part // count for part in range(count + 1)]
-    return [ids[left:right] for left, right in pairwise(bounds)]
-
-
-def tokenizer_of(path) -> Tokenizer:
-    """The encoder's word-piece tokenizer, without the limits that some encoders ship (128 word-pieces, say)."""
-    tokenizer = Tokenizer.from_file(str(Path(path) / "tokenizer.json"))
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
-    """Ids of the tokens before and after a text: what the tokenizer puts around nothing, or by name where it puts nothing."""
-    around = tokenizer.encode("").ids
-    if len(around) == 2:
-        return around[0], around[1]
-    for names in (("[CLS]", "[SEP]"), ("<s>", "</s>")):
-        found = [tokenizer.token_to_id(name) for name in names]
-        if None not in found:
-            return found[0], found[1]
-    raise InputError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>; is the encoder a masked language model?")

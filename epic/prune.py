@@ -1,4 +1,4 @@
-"""Pruned stores: shards gathered in order, each vector cut to its r largest weights."""
+"""Pruned stores: shards gathered in order, each vector cut to its r largest weights; read once, written once."""
 
 import logging
 
@@ -6,26 +6,26 @@ import numpy as np
 
 from epic.files import InputError, whole
 from epic.log import progress
-from epic.select import top_terms
+from epic.select import take, top_terms
 from epic.store import Store, StoreWriter
 
 log = logging.getLogger(__name__)
-ROWS_AT_A_TIME = 4096
+ROWS_AT_A_TIME = 256
 
 
 def prune(shards, keep: int, documents: int, out) -> None:
     """Write one store of `keep` terms a passage; shards must be whole, of one model, and tile the collection."""
     stores = sorted((Store(path) for path in shards), key=lambda store: store.start)
     _check(stores, keep, documents)
-    with whole(out) as draft:
+    with whole(out) as draft, progress(total=documents, desc=f"prune to {keep}", unit="passage") as bar:
         writer = StoreWriter(draft, keep, stores[0].vocabulary, stores[0].model)
-        for store in progress(stores, desc="prune"):
-            store.verify()
-            for start in range(0, len(store), ROWS_AT_A_TIME):
-                rows = slice(start, min(start + ROWS_AT_A_TIME, len(store)))
-                terms, weights = cut(store.terms[rows], store.weights[rows], writer.keep)
-                writer.add(store.ids(rows), terms, weights)
+        for store in stores:
+            for doc_ids, terms, weights in store.blocks(ROWS_AT_A_TIME):
+                writer.add(doc_ids, *cut(terms, weights, writer.keep))
+                bar.update(len(doc_ids))
         written = writer.close()
+        if written != documents:
+            raise RuntimeError(f"{written} vectors for {documents} documents")
     log.info("%d vectors of %d terms", written, writer.keep)
 
 
@@ -36,7 +36,7 @@ def _check(stores: list[Store], keep: int, documents: int) -> None:
             raise InputError(f"{store.path} starts at document {store.start}, expected {position}; a shard is missing")
         if store.model != stores[0].model:
             raise InputError(f"{store.path} and {stores[0].path} come from different models; encode again")
-        if keep > store.keep:
+        if keep > store.keep < store.vocabulary:
             raise InputError(f"{store.path} holds {store.keep} terms a passage, {keep} asked for; raise encode.max_terms")
         position += len(store)
     if position != documents:
@@ -47,5 +47,5 @@ def cut(terms: np.ndarray, weights: np.ndarray, keep: int) -> tuple[np.ndarray, 
     """The `keep` largest weights of each row with their terms, still in term order."""
     if keep == terms.shape[1]:
         return terms, weights
-    chosen = np.stack([top_terms(row, keep) for row in weights])  # (n, keep)
-    return np.take_along_axis(terms, chosen, axis=1), np.take_along_axis(weights, chosen, axis=1)
+    chosen = top_terms(weights, keep)  # (n, keep)
+    return take(terms, chosen), take(weights, chosen)

@@ -1,17 +1,88 @@
-"""Pruning a vector: float16 first, then the r largest values, ties to the lower term id."""
+"""Pruning a vector: float16 first, then the r largest values, ties to the lower term id.
+
+numba has no float16 on the CPU, so the kernels see 16-bit patterns; `_rank` orders patterns as their values are.
+"""
 
 import numpy as np
 
+from epic.compiled import compiled
+
 
 def top_terms(weights: np.ndarray, keep: int) -> np.ndarray:
-    """Positions of the `keep` largest float16 values of one vector, ascending.
+    """Positions of the `keep` largest float16 values of each row (n, V), as (n, keep), ascending in a row.
 
-    Order is (value descending, position ascending); all positions where there are no more than `keep`.
+    Order is (value descending, position ascending); all positions where there are no more than `keep`. No value is NaN.
     """
-    if keep >= len(weights):
-        return np.arange(len(weights))
-    threshold = np.partition(weights, len(weights) - keep)[len(weights) - keep]  # the keep-th largest value
-    above = weights > threshold
-    ties = np.flatnonzero(weights == threshold)[: keep - np.count_nonzero(above)]
-    above[ties] = True
-    return np.flatnonzero(above)
+    chosen = np.empty((len(weights), min(keep, weights.shape[1])), dtype=np.uint16)
+    _top(weights.view(np.uint16), chosen)
+    return chosen
+
+
+def take(rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    """Values of 16 bits at chosen positions of each row: rows (n, V), chosen (n, keep)."""
+    taken = np.empty(chosen.shape, dtype=np.uint16)
+    _take(rows.view(np.uint16), chosen, taken)
+    return taken.view(rows.dtype)
+
+
+@compiled
+def _take(rows, chosen, taken):  # pragma: no cover - compiled
+    for row in range(len(rows)):
+        for place in range(chosen.shape[1]):
+            taken[row, place] = rows[row, chosen[row, place]]
+
+
+@compiled
+def _rank(bits):  # pragma: no cover - compiled
+    """A number that orders float16 patterns by value; both zeros are one value."""
+    if bits == 0x8000:
+        return 0x8000
+    return 0xFFFF - bits if bits & 0x8000 else bits | 0x8000
+
+
+@compiled
+def _top(rows, chosen):  # pragma: no cover - compiled
+    """No branch here depends on the values: which of them are kept cannot be predicted, and a wrong guess costs more."""
+    keep = chosen.shape[1]
+    ranks = np.empty(rows.shape[1], dtype=np.uint16)
+    found = np.empty(keep + 1, dtype=np.uint16)  # one more, which everything after the last one is written to
+    for row in range(len(rows)):
+        for term in range(rows.shape[1]):
+            ranks[term] = _rank(rows[row, term])
+        limit, ties = _limit(ranks, keep)
+        place = 0
+        for term in range(rows.shape[1]):
+            tie = (ranks[term] == limit) & (ties > 0)
+            found[place] = term
+            place += (ranks[term] > limit) | tie
+            ties -= tie
+        chosen[row] = found[:keep]
+
+
+@compiled
+def _limit(ranks, keep):  # pragma: no cover - compiled
+    """The keep-th largest rank, and how many of that rank are kept; by counting, first the high bytes, then the low."""
+    high, left = _last(_counts(ranks, np.int64(-1)), keep)
+    low, ties = _last(_counts(ranks, high), left)
+    return (high << 8) | low, ties
+
+
+@compiled
+def _counts(ranks, high):  # pragma: no cover - compiled
+    """How often each high byte occurs or, among the ranks with the high byte `high`, each low byte."""
+    counts = np.zeros(512, dtype=np.int64)  # the upper half takes what is not counted
+    for term in range(len(ranks)):
+        rank = np.int64(ranks[term])
+        byte = rank >> 8
+        counts[byte if high < 0 else (rank & 0xFF) + 256 * (byte != high)] += 1
+    return counts
+
+
+@compiled
+def _last(counts, keep):  # pragma: no cover - compiled
+    """The byte, counted from the largest down, at which `keep` is reached, and how many of it are needed."""
+    for byte in range(255, 0, -1):
+        if counts[byte] >= keep:
+            return byte, keep
+        keep -= counts[byte]
+    return 0, keep

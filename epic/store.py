@@ -3,28 +3,27 @@
 header.json    documents, keep, vocabulary, model digest, checksums, first position in the collection
 terms.u16      term ids, ascending in each row
 weights.f16    their weights
-ids.txt        document ids, one a line, only where they are not 0..n-1
+ids.bytes      document ids with order.i64 (`epic.ids`), only where they are not the numbers from the first position on
 """
 
-import math
+import hashlib
 from pathlib import Path
 
 import numpy as np
 
+from epic import ids
 from epic.files import InputError, read_json, sha256_of, write_json
+from epic.mapped import Mapped
+from epic.vectors import MAX_VOCABULARY
 
-FORMAT = "epic-vectors-1"
+FORMAT = "epic-vectors-2"
+KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
+ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
 
 
 def model_digest(checkpoint) -> str:
     """What ties vectors to the model that made them: the sha256 of its weights."""
     return sha256_of(Path(checkpoint) / "model.safetensors")
-
-
-def finite(doc_id: str, weights: np.ndarray) -> None:
-    """Refuse a passage whose weights do not fit float16: nothing is stored or scored in its place."""
-    if not np.isfinite(weights).all():
-        raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
 
 
 def open_store(path, checkpoint) -> "Store":
@@ -36,92 +35,118 @@ def open_store(path, checkpoint) -> "Store":
 
 
 class Store:
-    """A read-only store; opening checks the header and the sizes of the files."""
+    """A read-only store; opening checks the header and the sizes of the files, whatever their number of rows."""
 
     def __init__(self, path):
         self.path = Path(path)
         if not (self.path / "header.json").exists():
-            raise InputError(f"{path}: not a vector store (no header.json); delete it and run again")
+            raise InputError(f"{path}: not a vector store (no header.json: foreign, or half-written); delete it and run again")
         header = read_json(self.path / "header.json")
-        if header.get("format") != FORMAT:
-            raise InputError(f"{path}: format {header.get('format')!r}, this program reads {FORMAT}")
+        found = header.get("format") if isinstance(header, dict) else None
+        if found != FORMAT:
+            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; delete it and run again")
+        if absent := sorted(KEYS - header.keys()):
+            raise InputError(f"{path}/header.json has no {absent[0]}; delete {path} and run again")
         self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
-        self.model, self.start, self.sums = header["model"], header["start"], header["sha256"]
-        self.terms = self._map("terms.u16", np.uint16)  # (documents, keep)
-        self.weights = self._map("weights.f16", np.float16)  # (documents, keep)
-        ids = self.path / "ids.txt"
-        self._ids = ids.read_text(encoding="utf-8").split("\n")[:-1] if ids.exists() else None
-        self._positions = {doc_id: row for row, doc_id in enumerate(self._ids)} if self._ids else None
+        self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
+        if self.vocabulary > MAX_VOCABULARY:
+            raise InputError(f"{path}: {self.vocabulary} vocabulary entries do not fit 16-bit term ids")
+        shape = self.documents, self.keep
+        sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
+        if width is not None:
+            sizes |= dict(zip(ids.FILES, (self.documents * width, self.documents * 8), strict=True))
+        self._check(sizes)
+        self._terms, self._weights = (Mapped(self.path / name, dtype, shape) for name, dtype in ARRAYS.items())
+        self.terms, self.weights = self._terms.array, self._weights.array  # (documents, keep) each
+        named = width is not None and self.documents
+        self._ids = ids.Named(path, self.documents, width) if named else ids.Numbered(self.start, self.documents)
 
-    def _map(self, name: str, dtype):
-        path, shape = self.path / name, (self.documents, self.keep)
-        expected = math.prod(shape) * np.dtype(dtype).itemsize
-        found = path.stat().st_size if path.exists() else 0
-        if found != expected:
-            raise InputError(f"{path}: {found} bytes, the header promises {expected}; delete {self.path} and run again")
-        if expected == 0:
-            return np.empty(shape, dtype)  # an empty file cannot be mapped
-        return np.memmap(path, dtype=dtype, mode="r", shape=shape)
+    def _check(self, sizes: dict[str, int]) -> None:
+        for name, expected in sizes.items():
+            path = self.path / name
+            found = path.stat().st_size if path.exists() else 0
+            if found != expected:
+                raise InputError(f"{path}: {found} bytes, the header promises {expected}; delete {self.path} and run again")
+            if name not in self.sums:
+                raise InputError(f"{self.path}/header.json has no checksum of {name}; delete {self.path} and run again")
 
     def __len__(self) -> int:
         return self.documents
 
     def ids(self, rows: slice) -> list[str]:
         """Document ids of some rows."""
-        if self._ids is not None:
-            return self._ids[rows]
-        return [str(self.start + row) for row in range(rows.start, rows.stop)]
+        return self._ids.of(rows)
 
     def positions(self, doc_ids) -> np.ndarray:
         """Rows of the documents; one without a vector is an error."""
-        try:
-            if self._positions is not None:
-                return np.array([self._positions[doc_id] for doc_id in doc_ids], dtype=np.int64)
-            rows = np.array([int(doc_id) - self.start for doc_id in doc_ids], dtype=np.int64)
-        except (KeyError, ValueError) as error:
-            raise InputError(f"{self.path}: no vector for document {error}") from error
-        outside = (rows < 0) | (rows >= self.documents)
-        if outside.any():
-            raise InputError(f"{self.path}: no vector for document {doc_ids[int(outside.argmax())]}")
+        doc_ids = list(doc_ids)
+        rows = self._ids.rows(doc_ids)  # (k,)
+        if len(rows) and rows.min() < 0:
+            raise InputError(f"{self.path}: no vector for document {doc_ids[int(rows.argmin())]!r}")
         return rows
 
+    def announce(self, rows: np.ndarray) -> None:
+        """Say that these rows will be read now; if a few of them are in memory, the others are taken to be, too."""
+        if len(rows) and not self._terms.in_memory(rows[:: max(1, len(rows) // 3)]):
+            self._terms.announce(rows)
+            self._weights.announce(rows)
+
+    def blocks(self, size: int):
+        """Yield (ids, terms, weights) of `size` rows at a time from first to last, read once, and checked while read."""
+        sums = {name: hashlib.sha256() for name in ARRAYS}
+        with open(self.path / "terms.u16", "rb") as terms, open(self.path / "weights.f16", "rb") as weights:
+            for start in range(0, self.documents, size):
+                rows = slice(start, min(start + size, self.documents))
+                read = []
+                for stream, (name, dtype) in zip((terms, weights), ARRAYS.items(), strict=True):
+                    array = np.fromfile(stream, dtype, (rows.stop - rows.start) * self.keep)
+                    sums[name].update(array)
+                    read.append(array.reshape(-1, self.keep))  # (n, keep)
+                yield self.ids(rows), *read
+        for name, found in sums.items():
+            self._same(name, found.hexdigest())
+
     def verify(self) -> None:
-        """Compare the checksums of the files with those in the header."""
-        for name, expected in self.sums.items():
-            if sha256_of(self.path / name) != expected:
-                raise InputError(f"{self.path / name}: the content has changed; delete {self.path} and run again")
+        """Compare the checksums of all files with those in the header."""
+        for name in self.sums:
+            self._same(name, sha256_of(self.path / name))
+
+    def _same(self, name: str, found: str) -> None:
+        if found != self.sums[name]:
+            raise InputError(f"{self.path / name}: the content has changed; delete {self.path} and run again")
 
 
 class StoreWriter:
-    """Writes rows in document order into a folder; `close` adds the header, without which it is no store."""
+    """Writes rows in document order into a folder, each byte once; `close` adds the header, without which it is no store."""
 
     def __init__(self, path, keep: int, vocabulary: int, model: str, start: int = 0):
-        if vocabulary > 65_535:
+        if vocabulary > MAX_VOCABULARY:
             raise InputError(f"{vocabulary} vocabulary entries do not fit 16-bit term ids")
         self.path = Path(path)
         self.path.mkdir()
         self.keep, self.vocabulary, self.model, self.start = min(keep, vocabulary), vocabulary, model, start
-        self._terms = open(self.path / "terms.u16", "wb")  # noqa: SIM115 - closed by close()
-        self._weights = open(self.path / "weights.f16", "wb")  # noqa: SIM115
-        self._ids: list[str] = []
+        self._files = {name: open(self.path / name, "wb") for name in ARRAYS}  # noqa: SIM115 - close() does
+        self._sums = {name: hashlib.sha256() for name in ARRAYS}
+        self._ids = ids.IdWriter(self.path, start)
 
-    def add(self, doc_ids, terms: np.ndarray, weights: np.ndarray) -> None:
+    def add(self, doc_ids: list[str], terms: np.ndarray, weights: np.ndarray) -> None:
         """Append rows: terms (n, keep) ascending, weights (n, keep) float16."""
         if terms.shape != (len(doc_ids), self.keep) or terms.shape != weights.shape:
             raise ValueError(f"{len(doc_ids)} documents, terms {terms.shape}, weights {weights.shape}, keep {self.keep}")
-        self._terms.write(np.ascontiguousarray(terms, dtype=np.uint16).tobytes())
-        self._weights.write(np.ascontiguousarray(weights, dtype=np.float16).tobytes())
-        self._ids += doc_ids
+        for rows, (name, dtype) in zip((terms, weights), ARRAYS.items(), strict=True):
+            data = np.ascontiguousarray(rows, dtype=dtype)
+            self._files[name].write(data)
+            self._sums[name].update(data)
+        self._ids.add(doc_ids)
 
     def close(self) -> int:
         """Write ids and header; returns the number of documents."""
-        self._terms.close()
-        self._weights.close()
-        names = ["terms.u16", "weights.f16"]
-        if self._ids != [str(self.start + i) for i in range(len(self._ids))]:
-            (self.path / "ids.txt").write_text("".join(f"{doc_id}\n" for doc_id in self._ids), encoding="utf-8")
-            names.append("ids.txt")
-        header = {"format": FORMAT, "documents": len(self._ids), "keep": self.keep, "vocabulary": self.vocabulary}
-        header |= {"model": self.model, "start": self.start, "sha256": {name: sha256_of(self.path / name) for name in names}}
+        for stream in self._files.values():
+            stream.close()
+        sums, width = {name: found.hexdigest() for name, found in self._sums.items()}, self._ids.close()
+        if width is not None:
+            sums |= {name: sha256_of(self.path / name) for name in ids.FILES}
+        header = {"format": FORMAT, "documents": self._ids.count, "keep": self.keep, "vocabulary": self.vocabulary}
+        header |= {"model": self.model, "start": self.start, "ids_width": width, "sha256": sums}
         write_json(self.path / "header.json", header)
-        return len(self._ids)
+        return self._ids.count

@@ -7,6 +7,7 @@ from time import perf_counter
 import torch
 from torch import Tensor
 
+from epic.compute import PRECISIONS
 from epic.config import TrainSettings
 from epic.examples import Example, Examples
 from epic.files import InputError
@@ -19,7 +20,6 @@ from epic.validation import Validation, validate
 
 log = logging.getLogger(__name__)
 NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")  # they start at random
-HALVES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 def train(
@@ -84,7 +84,7 @@ class Learner:
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
             for part in slices(batch, settings.micro_batch_size):
-                with torch.autocast(device_of(self.model), HALVES[settings.precision], settings.precision != "float32"):
+                with torch.autocast(device_of(self.model), PRECISIONS[settings.precision], settings.precision != "float32"):
                     scores = scores_of(self.model, part)  # (B, 2)
                 losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
                 self._finite(losses, part, iteration, step)

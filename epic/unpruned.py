@@ -8,19 +8,18 @@ import numpy as np
 import torch
 
 from epic.batches import by_tokens
-from epic.compute import prepare
 from epic.data import Documents, open_documents
 from epic.equations import strongest
+from epic.inference import load_model
 from epic.log import progress
 from epic.model import Epic
 from epic.runs import Run, ScoredDoc
-from epic.store import finite
-from epic.vectors import QueryVector, read_vectors
+from epic.vectors import QueryVector, finite, read_vectors
 
 
 def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_budget: int) -> Run:
     """EPIC scores for a run, from the files of an experiment."""
-    model = Epic.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"]))
+    model = load_model(checkpoint, compute)
     return unpruned_scores(model, open_documents(manifest), read_vectors(vectors), run, token_budget)
 
 
@@ -40,11 +39,13 @@ def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryV
 def pair_scores(model: Epic, pieces: dict, wanted: dict, queries: dict, token_budget: int) -> dict:
     """sim(q, d) by (query id, document id) for every document and the queries that want it."""
     scores = {}
-    for batch in progress(by_tokens(pieces, token_budget, model.body.window), desc="passages"):
-        for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries):
-            for query_id in wanted[doc_id]:
-                query = queries[query_id]
-                scores[query_id, doc_id] = dot(query, phi[np.searchsorted(terms, query.terms)])
+    with model.autocast(), progress(total=len(pieces), desc="passages", unit="passage") as bar:
+        for batch in by_tokens(pieces, token_budget, model.body.window):
+            for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries):
+                for query_id in wanted[doc_id]:
+                    query = queries[query_id]
+                    scores[query_id, doc_id] = dot(query, phi[np.searchsorted(terms, query.terms)])
+            bar.update(len(batch))
     return scores
 
 

@@ -5,10 +5,10 @@ from typing import NamedTuple
 from epic.config import TrainSettings
 from epic.data import Documents, read_qrels, read_queries
 from epic.evaluate import mrr_at_10
+from epic.importance import query_vector
 from epic.model import Epic
 from epic.runs import Run, ranked, read_run
 from epic.unpruned import unpruned_scores
-from epic.weigh import weigh
 
 
 class Validation(NamedTuple):
@@ -31,7 +31,7 @@ def open_validation(files, settings: TrainSettings, relevance: int) -> Validatio
 def validate(model: Epic, documents: Documents, validation: Validation) -> float:
     """MRR@10 over judged queries."""
     model.eval()
-    vectors = weigh(model, {query_id: validation.queries[query_id] for query_id in validation.run})
+    vectors = {query_id: query_vector(model, validation.queries[query_id]) for query_id in validation.run}
     scored = unpruned_scores(model, documents, vectors, validation.run, validation.token_budget)
     order = {query_id: [hit.doc_id for hit in ranked(hits)] for query_id, hits in scored.items()}
     return mrr_at_10(validation.qrels, order, validation.relevance)

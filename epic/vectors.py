@@ -1,4 +1,4 @@
-"""Query vectors as arrays and files: the few terms of a query with their importance."""
+"""Vectors as arrays: those of queries, the few terms with their importance, and their files; and what all weights must be."""
 
 import json
 from typing import NamedTuple
@@ -7,12 +7,28 @@ import numpy as np
 
 from epic.files import InputError, numbered_lines, write_text
 
+MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
+
 
 class QueryVector(NamedTuple):
     """phi_q without its zeros: term ids ascending, float32 weights; a repeated term has one summed entry."""
 
     terms: np.ndarray  # (n,) uint16
     weights: np.ndarray  # (n,) float32
+
+
+def finite(doc_id: str, weights: np.ndarray) -> None:
+    """Refuse a passage whose weights do not fit float16: nothing is stored or scored in its place."""
+    if not np.isfinite(weights).all():
+        raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
+
+
+def query_vector_of(ids: np.ndarray, w_q: np.ndarray) -> QueryVector:
+    """The vector of a query's word-pieces (T,) with their importance (T,); a repeated term adds up."""
+    terms, places = np.unique(ids, return_inverse=True)  # (n,), (T,)
+    weights = np.zeros(len(terms), dtype=np.float32)  # (n,)
+    np.add.at(weights, places, w_q)
+    return QueryVector(terms.astype(np.uint16), weights)
 
 
 def write_vectors(vectors: dict[str, QueryVector], out) -> None:

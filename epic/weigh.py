@@ -1,24 +1,40 @@
-"""Query encoding: how much each term of a query matters (equation 1)."""
+"""Query encoding: how much each term of a query matters (equation 1).
 
-import numpy as np
-import torch
+On a CPU the exported graph runs in ONNX Runtime, without torch; on a GPU, or where a checkpoint has no graph, torch does.
+"""
 
+import logging
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from epic.graph import GRAPH
 from epic.log import progress
-from epic.model import Epic
 from epic.vectors import QueryVector
 
+log = logging.getLogger(__name__)
 
-def weigh(model: Epic, queries: dict[str, str]) -> dict[str, QueryVector]:
+
+def weigh(encode: Callable[[str], QueryVector], queries: dict[str, str]) -> dict[str, QueryVector]:
     """Vectors of all queries, one at a time, so that none depends on its neighbours."""
-    return {query_id: query_vector(model, text) for query_id, text in progress(queries.items(), desc="queries")}
+    return {query_id: encode(text) for query_id, text in progress(queries.items(), desc="queries", unit="query")}
 
 
-@torch.inference_mode()
-def query_vector(model: Epic, text: str) -> QueryVector:
-    """Encode one query; a repeated term adds up."""
-    tokens = model.query_tokens(model.pieces([text]))
-    w_q = model.equations.w_q(tokens.f).cpu().numpy()  # (T,)
-    terms, places = np.unique(tokens.ids.cpu().numpy(), return_inverse=True)  # (n,), (T,)
-    weights = np.zeros(len(terms), dtype=np.float32)  # (n,)
-    np.add.at(weights, places, w_q)
-    return QueryVector(terms.astype(np.uint16), weights)
+def graph_session(checkpoint, threads: int):
+    """The exported graph of a checkpoint, ready to run; nothing where it has none."""
+    if not (Path(checkpoint) / GRAPH).exists():
+        return None
+    from epic.session import Session
+
+    return Session(checkpoint, threads)
+
+
+def query_encoder(checkpoint, compute: dict) -> Callable[[str], QueryVector]:
+    """A function from a query's text to its vector."""
+    if compute["device"] == "cpu" and (session := graph_session(checkpoint, compute["threads"])):
+        return session.query_vector
+    from epic.importance import query_vector  # torch takes seconds to import
+    from epic.inference import load_model
+
+    log.info("queries are encoded by torch on %s", compute["device"])
+    return partial(query_vector, load_model(checkpoint, compute))

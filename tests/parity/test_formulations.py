@@ -142,8 +142,8 @@ def test_passage_vectors_equal_the_loops_over_the_whole_vocabulary(both):
 def test_what_encoding_and_re_ranking_write_equals_the_loops(both):
     """The float16 vectors of the stores, the query vectors, and the scores of unpruned rows; a passage of two windows too."""
     from epic.encode import document_vectors
+    from epic.importance import query_vector
     from epic.unpruned import pair_scores
-    from epic.weigh import query_vector
 
     model, reference = both
     model.float()

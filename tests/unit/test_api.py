@@ -9,8 +9,8 @@ import pytest
 import epic
 from epic.encode import document_vectors
 from epic.files import InputError
+from epic.importance import query_vector
 from epic.select import top_terms
-from epic.weigh import query_vector
 from tests.conftest import ROOT
 
 PASSAGES = ["price of a pool", "", "a b a café", " ".join("abcdefghijklmnopqrstuvwxyz" * 24)]
@@ -48,7 +48,7 @@ def test_passages_are_dense_or_pruned_or_words(ready):
         assert np.allclose(dense[row], document_vectors(ready, ready.pieces([passage]), 1000)[0], rtol=2e-3, atol=1e-6)
     terms, weights = ready.encode_passages(PASSAGES, keep=5)
     assert terms.shape == weights.shape == (4, 5)
-    assert terms[0].tolist() == top_terms(dense[0], 5).tolist() and weights[0].tolist() == dense[0, terms[0]].tolist()
+    assert terms[0].tolist() == top_terms(dense[:1], 5)[0].tolist() and weights[0].tolist() == dense[0, terms[0]].tolist()
     words = ready.encode_passages(PASSAGES, keep=5, words=True)
     assert words[0] == {
         ready.tokenizer.id_to_token(term): weight for term, weight in zip(terms[0], weights[0].tolist(), strict=True)

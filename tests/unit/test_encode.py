@@ -1,6 +1,7 @@
 """Encoding: shards, batches, counts; unpruned scores equal stored ones."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from epic.data import Documents
 from epic.encode import encode_shard, parse_shard, shard_bounds
 from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to
+from epic.importance import query_vector
 from epic.lookup import pruned_scores
 from epic.runs import ScoredDoc
 from epic.store import Store
@@ -95,7 +97,7 @@ def test_vectors_do_not_depend_on_batches_blocks_or_shards(model, documents, tmp
 def test_unpruned_scores_equal_those_of_a_complete_store(model, documents, tmp_path):
     model = model.float()
     store = Store(encoded(model, documents, tmp_path, 1)[0])
-    queries = weigh(model, {"q": "cost of pool pool", "r": "x", "none": ""})
+    queries = weigh(partial(query_vector, model), {"q": "cost of pool pool", "r": "x", "none": ""})
     run = {query_id: [ScoredDoc(str(doc), 0.0) for doc in (3, 0, 6, 1, 4)] for query_id in queries}
     stored, computed = pruned_scores(store, queries, run), unpruned_scores(model, documents, queries, run, token_budget=64)
     for query_id in queries:
@@ -141,6 +143,6 @@ def test_weights_that_are_not_finite_in_float16_are_refused_with_the_document(pa
     with pytest.raises(InputError, match=r"document \d has a weight that is not finite"):
         encoded(model, documents, tmp_path, 1)
     assert not (tmp_path / "1-of-1").exists()
-    queries = weigh(model, {"q": model.tokenizer.id_to_token(7)})
+    queries = weigh(partial(query_vector, model), {"q": model.tokenizer.id_to_token(7)})
     with pytest.raises(InputError, match="document 0 has a weight that is not finite"):
         unpruned_scores(model, documents, queries, {"q": [ScoredDoc("0", 1.0)]}, token_budget=64)

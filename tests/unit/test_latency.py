@@ -48,9 +48,9 @@ def test_the_total_is_the_wall_clock_of_a_concurrent_run():
     assert found.total >= max(found.query_vector, found.retrieve + found.load)
 
 
-def test_dense_vectors_are_scored_at_the_query_terms():
-    vectors = np.arange(12, dtype=np.float16).reshape(3, 4)
-    load = dense_loader(vectors, {"a": 0, "b": 1, "c": 2})
+def test_dense_vectors_are_scored_at_the_query_terms(tmp_path):
+    np.arange(12, dtype=np.float16).tofile(tmp_path / "v")
+    load = dense_loader(tmp_path / "v", ["a", "b", "c"])
     query = QueryVector(np.array([1, 3], dtype=np.uint16), np.array([1.0, 10.0], dtype=np.float32))
     assert load(["c", "a"]).score(query).tolist() == [9 + 110, 1 + 30]
     assert load([]).score(query).tolist() == []

@@ -8,7 +8,7 @@ import pytest
 from epic.files import InputError
 from epic.lookup import scores
 from epic.prune import cut, prune
-from epic.select import top_terms
+from epic.select import take, top_terms
 from epic.store import Store, StoreWriter, open_store
 from epic.vectors import QueryVector, read_vectors, write_vectors
 
@@ -23,7 +23,7 @@ def test_the_largest_are_kept_and_ties_go_to_the_lower_id(keep):
     draw = np.random.default_rng(keep)
     for _ in range(50):
         weights = draw.integers(-2, 3, size=6).astype(np.float16) / 2
-        assert top_terms(weights, keep).tolist() == by_definition(weights.tolist(), keep)
+        assert top_terms(weights[None], keep)[0].tolist() == by_definition(weights.tolist(), keep)
 
 
 def dense(documents, vocabulary, seed=0):
@@ -32,8 +32,8 @@ def dense(documents, vocabulary, seed=0):
 
 def write(path, vectors, keep, start=0, ids=None, model="m"):
     writer = StoreWriter(path, keep, vectors.shape[1], model, start)
-    terms = np.stack([top_terms(vector, writer.keep) for vector in vectors])
-    writer.add(ids or [str(start + row) for row in range(len(vectors))], terms, np.take_along_axis(vectors, terms, axis=1))
+    terms = top_terms(vectors, writer.keep)
+    writer.add(ids or [str(start + row) for row in range(len(vectors))], terms, take(vectors, terms))
     writer.close()
     return Store(path)
 

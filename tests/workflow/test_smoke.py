@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -174,6 +175,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
     """Both re-rank all first-stage hits, so that the control does not depend on a cut-off tuned for the other."""
     from epic.data import open_documents, read_qrels, read_queries
     from epic.evaluate import mrr_at_10
+    from epic.importance import query_vector
     from epic.model import Epic
     from epic.rerank import rerank
     from epic.runs import read_run
@@ -184,7 +186,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
 
     def value(model, query_set):
         first, qrels = read_run(results / f"retrieve/bm25/{query_set}.run"), read_qrels(results / f"data/{query_set}.qrels.txt")
-        vectors = weigh(model, read_queries(results / f"data/{query_set}.queries.tsv"))
+        vectors = weigh(partial(query_vector, model), read_queries(results / f"data/{query_set}.queries.tsv"))
         run = rerank(first, unpruned_scores(model, documents, vectors, first, 4096), "keep")
         return mrr_at_10(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()})
 

@@ -69,7 +69,7 @@ def item(kind, *keys):
 def compute(wildcards):
     """What torch computes on; the experiment's needs of disk and memory change no result, so they are no params."""
     settings = experiment_of(wildcards)["compute"]
-    return {"device": settings["device"], "threads": settings["threads"]}
+    return {key: settings[key] for key in ("device", "threads", "precision")}
 
 
 def code(stage):

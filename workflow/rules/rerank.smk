@@ -21,9 +21,9 @@ rule rerank:
         "results/{experiment}/benchmarks/rerank/{row}/{query_set}.tsv"
     conda:
         "../../environment.yml"
-    threads: model_jobs("threads")
+    threads: setting("compute", "threads")
     resources:
-        gpu=model_jobs("gpu"),
+        gpu=reranking_gpu,
         mem_mb=16_000,
         runtime="8h",
     params:

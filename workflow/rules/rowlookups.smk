@@ -44,10 +44,9 @@ def store_of(wildcards):
     return [] if row["keep"] == "full" else at(rules.prune.output.store, wildcards, model=row["model"], keep=row["keep"])
 
 
-def model_jobs(what):
-    """Threads or GPUs of a row: an unpruned one runs the model, a pruned one only looks vectors up."""
-    full = {"threads": setting("compute", "threads"), "gpu": gpu}[what]
-    return lambda wildcards: full(wildcards) if model_row(wildcards)["keep"] == "full" else int(what == "threads")
+def reranking_gpu(wildcards):
+    """GPUs of a row: an unpruned one runs the model, a pruned one only looks vectors up."""
+    return gpu(wildcards) if model_row(wildcards)["keep"] == "full" else 0
 
 
 def timed_inputs(wildcards):

@@ -1,13 +1,10 @@
 """Encode one query set."""
 
-from epic.compute import prepare
 from epic.data import read_queries
 from epic.log import log_to
-from epic.model import Epic
 from epic.vectors import write_vectors
-from epic.weigh import weigh
+from epic.weigh import query_encoder, weigh
 
 with log_to(snakemake.log[0]):
-    device = prepare(snakemake.params.compute["device"], snakemake.params.compute["threads"])
-    model = Epic.from_pretrained(snakemake.input.checkpoint, device)
-    write_vectors(weigh(model, read_queries(snakemake.input.queries)), snakemake.output.vectors)
+    encode = query_encoder(snakemake.input.checkpoint, snakemake.params.compute)
+    write_vectors(weigh(encode, read_queries(snakemake.input.queries)), snakemake.output.vectors)

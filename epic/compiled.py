@@ -1,0 +1,20 @@
+"""Compiled kernels: numba, cached on disk, and without the cache where no folder can be written to."""
+
+import logging
+
+from numba import njit
+
+log = logging.getLogger(__name__)
+
+
+def compiled(function):
+    """Compile on first use, for this machine, without the interpreter's lock, so that threads run side by side.
+
+    The result is kept beside the source, or in the user's cache where the source is read-only (numba's own order;
+    NUMBA_CACHE_DIR goes before both). With no such place a process compiles for itself.
+    """
+    try:
+        return njit(nogil=True, cache=True)(function)
+    except RuntimeError as error:  # numba found no place to write to
+        log.debug("%s is compiled in every process: %s", function.__name__, error)
+        return njit(nogil=True)(function)

@@ -1,0 +1,35 @@
+"""Texts as word-pieces: the tokenizer, the tokens around a text, and windows of long ones. Nothing here needs torch."""
+
+from itertools import pairwise
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from epic.files import InputError
+
+
+def tokenizer_of(path) -> Tokenizer:
+    """The encoder's word-piece tokenizer, without the limits that some encoders ship (128 word-pieces, say)."""
+    tokenizer = Tokenizer.from_file(str(Path(path) / "tokenizer.json"))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
+    """Ids of the tokens before and after a text: what the tokenizer puts around nothing, or by name where it puts nothing."""
+    around = tokenizer.encode("").ids
+    if len(around) == 2:
+        return around[0], around[1]
+    for names in (("[CLS]", "[SEP]"), ("<s>", "</s>")):
+        found = [tokenizer.token_to_id(name) for name in names]
+        if None not in found:
+            return found[0], found[1]
+    raise InputError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>; is the encoder a masked language model?")
+
+
+def windows_of(ids: list[int], window: int) -> list[list[int]]:
+    """Split into as few windows as possible, of nearly equal length; an empty text is one empty window."""
+    count = max(1, -(-len(ids) // window))
+    bounds = [len(ids) * part // count for part in range(count + 1)]
+    return [ids[left:right] for left, right in pairwise(bounds)]
