@@ -22,7 +22,7 @@ def document_vectors(model: Epic, pieces: list[list[int]], block: int) -> np.nda
     with model.autocast():
         tokens = model.passage_tokens(pieces)
         c = model.equations.c(tokens.cls)  # (B,)
-        compiled = tokens.f.device.type == "cpu" and tokens.f.dtype == torch.float32
+        compiled = tokens.f.device.type == "cpu" and tokens.f.dtype == model.precision == torch.float32
         vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)  # (B, V)
         for terms, best in (_by_kernel if compiled else _by_torch)(model, tokens, block):
             vectors[:, terms] = (c[:, None] * best).half().cpu().numpy()  # (B, v)
@@ -43,16 +43,15 @@ def _by_kernel(model: Epic, tokens: Tokens, block: int):
     h, w = equations.hidden(tokens.f), equations.w_d(tokens.f)  # (N, e), (N,)
     bounds = np.cumsum([0, *tokens.lengths])  # (B+1,)
     unsafe = _unsafe(model, h, w, tokens.lengths)  # (B, 1)
-    rows = h.numpy(), w.numpy()
     kernel = maxima.damped if equations.activated else maxima.linear
-    order = maxima.by_weight(rows[1], bounds)  # (N,)
+    order = maxima.by_weight(w.numpy(), bounds)  # (N,)
     scores, best = torch.empty(len(h) * block), torch.empty(len(tokens.lengths) * block)
     for terms in _blocks(model.vocabulary, block):
         size = terms.stop - terms.start
         logits = scores[: len(h) * size].view(len(h), size)  # (N, v)
         equations.logits(h, terms, out=logits)
         found = best[: len(tokens.lengths) * size].view(-1, size)  # (B, v)
-        _run(kernel, logits.numpy(), rows[1], order, bounds, found.numpy())
+        _run(kernel, logits.numpy(), w.numpy(), order, bounds, found.numpy())
         yield terms, found.masked_fill(unsafe, torch.nan) if unsafe.any() else found
 
 

@@ -28,6 +28,8 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
     `keep` is read off the name (msmarco.1000.v) unless given; `checkpoint` is the model that made the vectors, from
     `epic import-checkpoint`; without `md5` any file is taken, and with `documents` one of another collection.
     """
+    if Path(out).exists() and not (Path(out) / "header.json").exists():
+        raise InputError(f"{out} exists and is no vector store; name a new folder")
     keep = keep or _keep_of(path)
     found = count_of(path, keep, documents)
     if missing := (documents or PASSAGES) - found:

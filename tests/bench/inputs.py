@@ -83,14 +83,15 @@ def triples(model: Epic, count: int, seed: int) -> list[Example]:
 
 def write_store(path: Path, documents: int, keep: int, vocabulary: int = VOCABULARY, start: int = 0) -> None:
     """A store of random vectors: terms ascend by random steps, weights are random."""
-    draw = np.random.default_rng(documents + start)
-    writer = StoreWriter(path, keep, vocabulary, "bench", start)
-    for first in range(0, documents, 1000):
-        count = min(1000, documents - first)
-        steps = draw.integers(1, max(2, 2 * vocabulary // keep - 1), size=(count, keep), dtype=np.int32)  # (n, keep)
+    draw, block = np.random.default_rng(documents + start), min(1000, documents)
+    writer, blocks = StoreWriter(path, keep, vocabulary, "bench", start), []
+    for _ in range(min(4, -(-documents // block))):  # four thousand vectors, again and again
+        steps = draw.integers(1, max(2, 2 * vocabulary // keep - 1), size=(block, keep), dtype=np.int32)  # (n, keep)
         terms = np.minimum(np.cumsum(steps, axis=1) - 1, vocabulary - keep + np.arange(keep))  # (n, keep), they ascend to the end
-        weights = draw.random((count, keep), dtype=np.float32).astype(np.float16)  # (n, keep)
-        writer.add([str(start + first + row) for row in range(count)], terms.astype(np.uint16), weights)
+        blocks.append((terms.astype(np.uint16), draw.random((block, keep), dtype=np.float32).astype(np.float16)))
+    for number, first in enumerate(range(0, documents, block)):
+        ids = [str(start + row) for row in range(first, min(first + block, documents))]
+        writer.add(ids, *(rows[: len(ids)] for rows in blocks[number % len(blocks)]))
     writer.close()
 
 

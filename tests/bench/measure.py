@@ -45,45 +45,50 @@ class Way:
 
 
 def versus(
-    plain: Way, ours: Way, rounds: int, equal: bool, work_of: Callable | None = None, clock=process_time, **keys
+    plain: Way, ours: Way, rounds: int, equal: Callable, ceiling: Callable | None = None, clock=process_time, **keys
 ) -> Record:
-    """Time both ways `rounds` times by turns; `work_of` gives the roofline's fraction from our seconds."""
-    ways, seconds = {"plain": plain, "ours": ours}, {"plain": [], "ours": []}
+    """Time both ways `rounds` times by turns; in the first round memory is watched, and `equal` compares the results.
+
+    `ceiling` measures the fewest seconds that a unit of the work could take on this machine, once in every round, so that
+    the fraction does not depend on what else the machine was doing.
+    """
+    ways, seconds, best, results, peaks = {"plain": plain, "ours": ours}, {"plain": [], "ours": []}, [], {}, {}
     for turn in range(rounds):
+        if ceiling:
+            best.append(ceiling())
         for name in list(ways) if turn % 2 == 0 else reversed(ways):
-            gc.collect()
-            if ways[name].before:
-                ways[name].before()
+            way = ways[name]
+            if way.before:
+                way.before()
+            resident = _trimmed() if turn == 0 else None
             start = clock()
-            ways[name].run()
-            seconds[name].append((clock() - start) / ways[name].units)
+            found = way.run()
+            seconds[name].append((clock() - start) / way.units)
+            if turn == 0:
+                results[name], peaks[name] = found, round((_status("VmHWM") - resident) / 1024, 1)
+            del found
     ratios = [left / right for left, right in zip(seconds["plain"], seconds["ours"], strict=True)]
-    peaks = {name: peak_mb(way) for name, way in ways.items()}
-    mine = median(seconds["ours"])
+    fractions = [left / right for left, right in zip(best, seconds["ours"], strict=False)]
     return Record(
         **({"model": None, "batch": None, "k": None, "r": None} | keys),
         plain_s=median(seconds["plain"]),
-        ours_s=mine,
+        ours_s=median(seconds["ours"]),
         ratio=median(ratios),
         ratio_low=min(ratios),
         ratio_high=max(ratios),
         plain_peak_mb=peaks["plain"],
         ours_peak_mb=peaks["ours"],
-        roofline=work_of(mine) if work_of else None,
-        equal=bool(equal),
+        roofline=median(fractions) if fractions else None,
+        equal=bool(equal(results["plain"], results["ours"])),
     )
 
 
-def peak_mb(way: Way) -> float:
-    """How far memory grows while it runs: the highest resident size above that before, in MB."""
+def _trimmed() -> int:
+    """The resident size in KB, after what earlier work has freed is given back and the highest size starts anew."""
     gc.collect()
-    if way.before:
-        way.before()
-    ctypes.CDLL(None).malloc_trim(0)  # what earlier work has freed but malloc has kept
-    Path("/proc/self/clear_refs").write_text("5")  # the highest size starts anew
-    before = _status("VmRSS")
-    way.run()
-    return round((_status("VmHWM") - before) / 1024, 1)
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    return _status("VmRSS")
 
 
 def _status(key: str) -> int:
@@ -103,23 +108,23 @@ def pages_kept():
     mallopt(M_TRIM_THRESHOLD, 512 << 20)
 
 
-def matrix_rate() -> float:
-    """Floating point operations per second of a large matrix product, one thread, the median of some."""
+def arithmetic(operations: float) -> Callable[[], float]:
+    """The seconds that so many floating point operations take in a large matrix product, one thread."""
     import torch
 
     size = 2048
     left, right, out = (torch.rand(size, size) for _ in range(3))
     torch.mm(left, right, out=out)
-    return 2 * size**3 / median(_seconds(lambda: torch.mm(left, right, out=out)) for _ in range(9))
+    return lambda: operations * median(_seconds(lambda: torch.mm(left, right, out=out)) for _ in range(3)) / (2 * size**3)
 
 
-def copy_rate() -> float:
-    """Bytes copied per second, from memory to memory, the median of some."""
+def copying(amount: float) -> Callable[[], float]:
+    """The seconds that copying so many bytes from memory to memory takes, one thread."""
     import numpy as np
 
-    source = np.ones(1 << 28, dtype=np.uint8)
-    target = np.zeros_like(source)
-    return len(source) / median(_seconds(lambda: np.copyto(target, source)) for _ in range(9))
+    source = np.ones(1 << 26, dtype=np.uint8)
+    target = np.ones_like(source)
+    return lambda: amount * median(_seconds(lambda: np.copyto(target, source)) for _ in range(3)) / len(source)
 
 
 def _seconds(run) -> float:

@@ -81,7 +81,7 @@ class PlainEpic(nn.Module):
         for row, text in enumerate(pieces):
             terms[row, : len(text)] = torch.tensor(text, dtype=torch.long)
         size = (len(pieces), self.vocabulary)
-        return torch.sparse_coo_tensor(torch.stack((rows, terms.flatten())), salience.flatten(), size)
+        return torch.sparse_coo_tensor(torch.stack((rows, terms.flatten())), salience.flatten(), size, check_invariants=False)
 
 
 @torch.inference_mode()
@@ -119,7 +119,9 @@ def lookup(terms: np.ndarray, weights: np.ndarray, rows: list[int], query: Tenso
         ids.extend(found)
         values.extend(weights[row])
     size = (len(rows), query.shape[1])
-    vectors = torch.sparse_coo_tensor(torch.tensor([places, ids]).long(), torch.tensor(values).float(), size)
+    vectors = torch.sparse_coo_tensor(
+        torch.tensor([places, ids]).long(), torch.tensor(values).float(), size, check_invariants=False
+    )
     return torch.sparse.mm(vectors, query.to_dense().transpose(1, 0)).squeeze(1)  # (k,)
 
 
@@ -133,7 +135,9 @@ def dense_lookup(content, vocabulary: int, rows: list[int], query: Tensor) -> Te
             ids.append(term)
             values.append(np.frombuffer(content[start : start + 2], dtype=np.float16)[0])
     size = (len(rows), query.shape[1])
-    vectors = torch.sparse_coo_tensor(torch.tensor([places, ids]).long(), torch.tensor(values).float(), size)
+    vectors = torch.sparse_coo_tensor(
+        torch.tensor([places, ids]).long(), torch.tensor(values).float(), size, check_invariants=False
+    )
     return torch.sparse.mm(vectors, query.to_dense().transpose(1, 0)).squeeze(1)  # (k,)
 
 

@@ -25,6 +25,20 @@ def test_the_body_equals_transformers(tiny_encoder, segment):
     assert torch.allclose(ours(packed, segment), expected, rtol=1e-10, atol=1e-12)
 
 
+@torch.inference_mode()
+def test_windows_one_by_one_a_padded_batch_and_rows_in_pieces_are_the_same(tiny_encoder, monkeypatch):
+    """On a GPU windows are padded and rows are not cut into pieces; here the three ways are compared on the CPU."""
+    from epic import bert
+
+    body = load_pretrained(tiny_encoder)[0].double().eval()
+    packed = Packed.of([[2, 5, 6, 7, 3], [2, 3], [2, *range(5, 19), 3]], "cpu")
+    expected = body(packed, 0)
+    monkeypatch.setattr(bert, "ROWS_AT_A_TIME", 4)
+    assert torch.allclose(body(packed, 0), expected, rtol=1e-12)
+    monkeypatch.setattr(bert.Attention, "_by_window", bert.Attention._padded)
+    assert torch.allclose(body(packed, 0), expected, rtol=1e-12)
+
+
 def test_old_names_and_the_whole_head_of_a_masked_language_model_are_understood(mlm_encoder, tiny_encoder, tmp_path):
     from safetensors.torch import load_file, save_file
 

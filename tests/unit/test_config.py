@@ -97,6 +97,7 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["models"][1].update(loss="hinge"), r"\$\.models\[1\]\.loss: 'hinge' is not one of"),
         (lambda s: s["train"].update(validate_every=200), r"\$\.train\.validate_every: 200 is no multiple of batch_size \(16\)"),
         (lambda s: s["train"].update(precision="int8"), r"\$\.train\.precision: 'int8' is not one of"),
+        (lambda s: s["compute"].update(precision="float16"), r"\$\.compute\.precision: mixed precision is for the device cuda"),
         (lambda s: s["query_sets"].pop(1), r"exactly one set must have the purpose validation"),
     ],
 )

@@ -14,6 +14,7 @@ from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to
 from epic.importance import query_vector
 from epic.lookup import pruned_scores
+from epic.prune import cut, prune
 from epic.runs import ScoredDoc
 from epic.store import Store
 from epic.unpruned import unpruned_scores
@@ -146,3 +147,32 @@ def test_weights_that_are_not_finite_in_float16_are_refused_with_the_document(pa
     queries = weigh(partial(query_vector, model), {"q": model.tokenizer.id_to_token(7)})
     with pytest.raises(InputError, match="document 0 has a weight that is not finite"):
         unpruned_scores(model, documents, queries, {"q": [ScoredDoc("0", 1.0)]}, token_budget=64)
+
+
+@pytest.mark.parametrize("shard", ["1-of-1", "2-of-3"])
+def test_pruning_a_shard_equals_encoding_it_at_that_r_byte_for_byte(model, documents, tmp_path, shard):
+    model = model.float()
+    wide = EncodeSettings(max_terms=20, token_budget=64, vocabulary_block=5)
+    encode_shard(model, "digest", documents, shard, wide, tmp_path / "wide")
+    store = Store(tmp_path / "wide")
+    for keep in (20, 10, 1):
+        narrow = EncodeSettings(max_terms=keep, token_budget=64, vocabulary_block=5)
+        encode_shard(model, "digest", documents, shard, narrow, tmp_path / f"narrow{keep}")
+        direct = Store(tmp_path / f"narrow{keep}")
+        terms, weights = cut(store.terms, store.weights, keep)
+        assert terms.tobytes() == direct.terms.tobytes() and weights.tobytes() == direct.weights.tobytes()
+        if shard == "1-of-1":
+            prune([tmp_path / "wide"], keep, len(documents), tmp_path / f"pruned{keep}")
+            for name in ("terms.u16", "weights.f16", "header.json"):
+                assert (tmp_path / f"pruned{keep}" / name).read_bytes() == (tmp_path / f"narrow{keep}" / name).read_bytes()
+
+
+def test_more_passages_than_are_sorted_at_a_time_stay_in_order(paper_model, documents, tmp_path, monkeypatch):
+    import epic.encode
+
+    model = paper_model.float()
+    expected = Store(encoded(model, documents, tmp_path, 1)[0])
+    monkeypatch.setattr(epic.encode, "PASSAGES_AT_A_TIME", 2)
+    encode_shard(model, "digest", documents, "1-of-1", SETTINGS, tmp_path / "small")
+    found = Store(tmp_path / "small")
+    assert len(found) == 7 and one_step(found.weights, expected.weights)

@@ -151,3 +151,61 @@ def test_query_vectors_survive_the_file_to_the_last_bit(tmp_path):
     (tmp_path / "v.jsonl").write_text('{"id": "q"\n')
     with pytest.raises(InputError, match=r"v\.jsonl line 1"):
         read_vectors(tmp_path / "v.jsonl")
+
+
+def test_both_zeros_are_one_value_and_large_rows_are_selected_as_defined():
+    assert top_terms(np.array([[-0.0, 0.0, -0.0, -1.0]], dtype=np.float16), 2).tolist() == [[0, 1]]
+    bits = np.random.default_rng(3).integers(0, 65_536, size=(20, 3000)).astype(np.uint16)
+    rows = np.where(bits & 0x7C00 == 0x7C00, 0, bits).astype(np.uint16).view(np.float16)  # every finite value, negative ones too
+    for keep in (1, 7, 1500, 2999, 3000, 5000):
+        for row, found in zip(rows, top_terms(rows, keep), strict=True):
+            assert found.tolist() == by_definition(row.tolist(), keep)
+        assert (take(rows, top_terms(rows, keep)) == np.take_along_axis(rows, top_terms(rows, keep).astype(int), axis=1)).all()
+
+
+def test_a_store_that_lacks_something_is_refused_by_name(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4, ids=["x", "y", "z"])
+    header = json.loads((tmp_path / "a" / "header.json").read_text())
+    for broken, message in (
+        ({key: value for key, value in header.items() if key != "model"}, r"header\.json has no model"),
+        (header | {"vocabulary": 70_000}, "70000 vocabulary entries do not fit 16-bit"),
+        (header | {"sha256": {"terms.u16": "x"}}, r"has no checksum of weights\.f16"),
+        (header | {"documents": 4}, r"terms\.u16: 24 bytes, the header promises 32"),
+        (["a list"], "format None"),
+    ):
+        (tmp_path / "a" / "header.json").write_text(json.dumps(broken))
+        with pytest.raises(InputError, match=message):
+            Store(tmp_path / "a")
+    (tmp_path / "a" / "header.json").write_text(json.dumps(header))
+    (tmp_path / "a" / "order.i64").unlink()
+    with pytest.raises(InputError, match=r"order\.i64: 0 bytes, the header promises 24"):
+        Store(tmp_path / "a")
+
+
+def test_gathering_keeps_ids_that_are_no_numbers(tmp_path):
+    vectors = dense(5, 10)
+    write(tmp_path / "a", vectors[:3], keep=4, ids=["x", "ü", "0"])
+    write(tmp_path / "b", vectors[3:], keep=4, start=3, ids=["3", "q"])
+    prune([tmp_path / "a", tmp_path / "b"], 2, 5, tmp_path / "out")
+    store = Store(tmp_path / "out")
+    assert store.positions(["q", "x", "3", "0", "ü"]).tolist() == [4, 0, 3, 2, 1]
+    store.verify()
+
+
+def test_a_flipped_bit_in_any_file_is_noticed_by_verify(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4, ids=["x", "y", "z"])
+    for name in ("terms.u16", "weights.f16", "ids.bytes", "order.i64"):
+        path = tmp_path / "a" / name
+        content = path.read_bytes()
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        with pytest.raises(InputError, match=f"{name}: the content has changed"):
+            Store(tmp_path / "a").verify()
+        path.write_bytes(content)
+    Store(tmp_path / "a").verify()
+
+
+def test_an_interrupted_writer_leaves_no_store(tmp_path):
+    writer = StoreWriter(tmp_path / "a", 2, 10, "m")
+    writer.add(["0"], np.array([[1, 2]], np.uint16), np.array([[1, 2]], np.float16))
+    with pytest.raises(InputError, match="half-written"):
+        Store(tmp_path / "a")

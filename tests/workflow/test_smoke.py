@@ -196,6 +196,45 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
         assert value(trained, query_set) > value(untrained, query_set), query_set
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_unpruned_rows_rank_as_a_complete_dense_store_does(results, name):
+    """Every passage of the collection encoded with all its terms, and the candidates scored from those vectors."""
+    from epic.data import open_documents
+    from epic.encode import vectors_by_batch
+    from epic.lookup import dense_dot
+    from epic.model import Epic
+    from epic.rerank import head, rerank
+    from epic.runs import ScoredDoc, read_run
+    from epic.vectors import read_vectors
+
+    model, documents = (
+        Epic.from_pretrained(results / "train" / name / "checkpoint"),
+        open_documents(results / "data" / "manifest.json"),
+    )
+    texts = dict(documents.span(range(len(documents))))
+    pieces, dense = (
+        dict(zip(texts, model.pieces(texts.values()), strict=True)),
+        np.empty((len(texts), model.vocabulary), np.float16),
+    )
+    for rows, vectors in vectors_by_batch(model, pieces, 4096, 1024):
+        dense[rows] = vectors
+    place, queries = {doc_id: row for row, doc_id in enumerate(texts)}, read_vectors(results / "weigh" / name / "test.jsonl")
+    for stage in ("bm25", "doctttttquery"):
+        first = read_run(results / "retrieve" / stage / "test.run")
+        cutoff = json.loads((results / "tune" / name / f"{stage}.json").read_text())["cutoff"]
+        scored = {}
+        for query_id, hits in head(first, cutoff).items():
+            found = dense_dot(dense, np.array([place[hit.doc_id] for hit in hits], dtype=np.int64), queries[query_id]).tolist()
+            scored[query_id] = [ScoredDoc(hit.doc_id, score) for hit, score in zip(hits, found, strict=True)]
+        expected = rerank(first, scored, "keep")
+        run = read_run(results / "rerank" / f"{'epic' if name == 'paper' else name}-{stage}-full" / "test.run")
+        for query_id, hits in expected.items():
+            theirs = {hit.doc_id: hit.score for hit in run[query_id]}
+            assert [theirs[hit.doc_id] for hit in hits] == pytest.approx([hit.score for hit in hits], rel=1e-3)
+            steps = zip(hits, hits[1:], strict=False)  # the same order, but for scores that differ by less than that
+            assert all(theirs[left.doc_id] >= theirs[right.doc_id] or left.score <= right.score * 1.002 for left, right in steps)
+
+
 def test_pruning_to_2000_terms_hardly_changes_the_ranking(results):
     for name in RERANKED:
         if name.endswith("full"):
