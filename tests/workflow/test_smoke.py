@@ -15,6 +15,7 @@ import time
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.conftest import ROOT
@@ -227,7 +228,7 @@ def test_unpruned_rows_rank_as_a_complete_dense_store_does(results, name):
             found = dense_dot(dense, np.array([place[hit.doc_id] for hit in hits], dtype=np.int64), queries[query_id]).tolist()
             scored[query_id] = [ScoredDoc(hit.doc_id, score) for hit, score in zip(hits, found, strict=True)]
         expected = rerank(first, scored, "keep")
-        run = read_run(results / "rerank" / f"{'epic' if name == 'paper' else name}-{stage}-full" / "test.run")
+        run = read_run(results / "rerank" / f"{MODELS[name]}-{stage}-full" / "test.run")
         for query_id, hits in expected.items():
             theirs = {hit.doc_id: hit.score for hit in run[query_id]}
             assert [theirs[hit.doc_id] for hit in hits] == pytest.approx([hit.score for hit in hits], rel=1e-3)
