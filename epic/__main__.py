@@ -65,7 +65,7 @@ def _import_vectors(commands) -> None:
 def _run_import_vectors(options) -> None:
     from epic.published import MD5, import_vectors
 
-    md5 = None if options.any_md5 else options.md5 or MD5
+    md5 = options.md5 or (None if options.any_md5 or options.documents else MD5)  # the published one is of MS MARCO
     import_vectors(options.file, options.out, options.keep, options.checkpoint, md5, options.documents)
 
 

@@ -34,11 +34,27 @@ class Epic(model.Epic):
         """A trained model; on a CPU its queries run in ONNX Runtime."""
         found = super().from_pretrained(path, device)
         found.graph = graph_session(path, torch.get_num_threads()) if device == "cpu" else None
+        found.graph_of = found.changes()
         return found
 
     def query_vector(self, text: str) -> QueryVector:
-        """The importance of the query's terms as arrays."""
-        return self.graph.query_vector(text) if self.graph else query_vector(self, text)
+        """The importance of the query's terms as arrays; by torch, once the weights are no longer those of the checkpoint."""
+        if self.graph and self.graph_of == self.changes():
+            return self.graph.query_vector(text)
+        return query_vector(self, text)
+
+    def changes(self) -> int:
+        """How often the weights were changed in place."""
+        return sum(weight._version for weight in self.parameters())
+
+    def _apply(self, *arguments, **options):
+        """Another device or precision: the graph is for neither."""
+        self.graph = None
+        return super()._apply(*arguments, **options)
+
+    def __getstate__(self) -> dict:
+        """What is copied and pickled: all but the graph, which cannot be."""
+        return {key: value for key, value in self.__dict__.items() if key != "graph"}
 
     def encode_query(self, text: str, words: bool = False) -> QueryVector | dict[str, float]:
         """The importance of the query's terms, as arrays of term ids and weights, or by word-piece."""

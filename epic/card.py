@@ -1,5 +1,8 @@
 """The model card beside a checkpoint: what was trained, on what, how well, and how to use it."""
 
+from functools import partial
+
+from epic.graph import export
 from epic.history import Iteration, best_of
 
 FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [epic, passage-re-ranking, sparse]", "---", ""]
@@ -12,6 +15,12 @@ model = Epic.from_pretrained("this folder")
 model.score("a query", ["a passage", "another"])
 ```
 """
+
+
+def save_checkpoint(model, out, *facts) -> None:
+    """Write a checkpoint with its card, for which `facts` are what `model_card` asks for, and the graph of its query side."""
+    model.save_pretrained(out, partial(model_card, *facts))
+    export(out)
 
 
 def model_card(experiment: str | None, entry: dict, data: dict, train: dict, history: list[Iteration], weights: str) -> str:

@@ -8,6 +8,7 @@ import re
 from time import perf_counter
 
 import numpy as np
+import torch
 
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
@@ -49,12 +50,19 @@ def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, set
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
             writer.add(list(texts), *pruned_vectors(model, texts, writer.keep, settings, counter, bar))
-        written = writer.close()
-        if written != len(positions):
-            raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
+            log.info("shard %s: %s", shard, pace(start + len(texts) - positions.start, len(positions), perf_counter() - began))
         tenths = counter.tenths()
         write_json(draft / "frequencies.json", {str(tenth): tenths[tenth] for tenth in sorted(tenths)})
-    log.info("shard %s: %d vectors, %.1f passages/s", shard, written, written / (perf_counter() - began))
+        written = writer.close("frequencies.json")
+        if written != len(positions):
+            raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
+    log.info("shard %s: %d vectors", shard, written)
+
+
+def pace(done: int, total: int, seconds: float) -> str:
+    """How far, how fast and how long still: for logs, where no progress bar is shown."""
+    rate = done / max(seconds, 1e-9)
+    return f"{done} of {total} passages, {rate:.1f} passages/s, {(total - done) / rate / 60:.1f} minutes left"
 
 
 def pruned_vectors(model: Epic, texts: dict[str, str], keep: int, settings: EncodeSettings, counter: Counter, bar):
@@ -85,8 +93,9 @@ def _vectors_of(model: Epic, pieces: dict[str, list[int]], block: int) -> np.nda
     try:
         return document_vectors(model, list(pieces.values()), block)
     except (RuntimeError, MemoryError, IndexError) as error:
-        for doc_id, ids in pieces.items() if len(pieces) > 1 else ():
-            _vectors_of(model, {doc_id: ids}, block)
+        if len(pieces) > 1 and (model.device == "cpu" or isinstance(error, torch.OutOfMemoryError)):
+            for doc_id, ids in pieces.items():  # after another error a GPU fails at everything
+                _vectors_of(model, {doc_id: ids}, block)
         named, longest = ", ".join(map(str, list(pieces)[:3])), max(map(len, pieces.values()))
         raise InputError(
             f"encoding failed at document {named}{' ...' if len(pieces) > 3 else ''} ({len(pieces)} at a time, the longest of "

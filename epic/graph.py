@@ -6,23 +6,29 @@ is left to the caller, who has a logarithm that is exact near zero.
 """
 
 import json
+import logging
 from pathlib import Path
 
 import numpy as np
 
-from epic.files import sha256_of, whole
+from epic.files import read_json, sha256_of, whole
 
+log = logging.getLogger(__name__)
 GRAPH = "query.onnx"
 OPSET, IR = 20, 9  # the first with GELU; what onnxruntime reads since 1.17
 
 
-def export(checkpoint, config: dict, window: int) -> None:
-    """Write the graph of a checkpoint folder that has its weights."""
+def export(checkpoint) -> None:
+    """Write the graph beside a checkpoint's weights, if its body is our BERT and the weights are float32."""
     import onnx
     from onnx import TensorProto, helper
 
-    weights = Path(checkpoint) / "model.safetensors"
-    builder = Builder(places_of(weights), config)
+    weights, config = Path(checkpoint) / "model.safetensors", read_json(Path(checkpoint) / "config.json")
+    places = places_of(weights)
+    if "body.embeddings.word_embeddings.weight" not in places:
+        log.info("%s has no graph of its query side: it is for BERT in float32 alone", checkpoint)
+        return
+    builder = Builder(places, config)
     output = builder.query()
     graph = helper.make_graph(
         builder.nodes,
@@ -32,6 +38,7 @@ def export(checkpoint, config: dict, window: int) -> None:
         builder.initializers,
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
+    window = config["max_position_embeddings"] - 2  # between [CLS] and [SEP]
     helper.set_model_props(model, {"model": sha256_of(weights), "window": str(window)})
     with whole(Path(checkpoint) / GRAPH) as draft:
         onnx.save(model, draft)

@@ -22,7 +22,7 @@ class Numbered:
 
     def of(self, rows: slice) -> list[str]:
         """Ids of some rows."""
-        return [str(self.start + row) for row in range(rows.start, rows.stop)]
+        return [str(self.start + row) for row in range(self.count)[rows]]
 
     def rows(self, doc_ids: list[str]) -> np.ndarray:
         """Rows of the ids, -1 for one that is not there."""
@@ -79,7 +79,7 @@ class IdWriter:
         self._lines = None  # a file, once an id is not the number of its row
 
     def add(self, doc_ids: list[str]) -> None:
-        numbers = Numbered(self.start, 0)
+        numbers = Numbered(self.start, self.count + len(doc_ids))
         if self._lines is None and doc_ids != numbers.of(slice(self.count, self.count + len(doc_ids))):
             self._lines = open(self.folder / "ids.txt", "wb+")  # noqa: SIM115 - closed by close()
             self._write(numbers.of(slice(0, self.count)))

@@ -1,10 +1,9 @@
 """The authors' weights as a checkpoint of ours, for use outside an experiment."""
 
-from functools import partial
 from pathlib import Path
 
 from epic.authors import load_authors, read_authors
-from epic.card import model_card
+from epic.card import save_checkpoint
 from epic.encoder import encoder_folder
 from epic.files import digest_of, sha256_of
 from epic.model import Epic
@@ -19,4 +18,4 @@ def import_checkpoint(path, out, encoder: str, revision: str | None, md5s: list[
     source = {"source": encoder, "revision": revision, "sha256": sha256_of(folder / "model.safetensors")}
     start = {"source": Path(path).name, "md5": digest_of(path, "md5")}
     entry = {"id": "authors", "formulation": "released", "encoder": source, "loss": None, "seed": None, "start": start}
-    model.save_pretrained(out, partial(model_card, None, entry, {}, {}, []))
+    save_checkpoint(model, out, None, entry, {}, {}, [])

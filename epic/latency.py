@@ -21,7 +21,7 @@ from epic import java
 from epic.data import open_documents, read_queries
 from epic.files import InputError, read_json, write_json, write_text
 from epic.log import progress
-from epic.mapped import Mapped
+from epic.mapped import Mapped, announce
 from epic.runs import read_run
 from epic.store import Store, open_store
 
@@ -135,7 +135,7 @@ def pruned_loader(store: Store):
 
 
 def dense_loader(path, doc_ids: list[str]):
-    """The same for unpruned vectors, one float16 per vocabulary entry."""
+    """The same for unpruned vectors, one float16 per vocabulary entry; only the query's terms are read, when it is scored."""
     from epic.lookup import dense_dot
 
     places = {doc_id: place for place, doc_id in enumerate(doc_ids)}
@@ -143,11 +143,13 @@ def dense_loader(path, doc_ids: list[str]):
     vectors = Mapped(path, np.float16, (len(doc_ids), width))
 
     def load(doc_ids) -> Candidates:
+        if absent := [doc_id for doc_id in doc_ids if doc_id not in places]:
+            raise InputError(
+                f"document {absent[0]} is a hit now, but was none in the run that vectors were made for; index again"
+            )
         rows = np.array([places[doc_id] for doc_id in doc_ids], dtype=np.int64)  # (k,)
-        if not vectors.in_memory(rows):
-            vectors.announce(rows)
-        loaded = vectors.array[rows]  # (k, V), a copy
-        return Candidates(doc_ids, lambda query: dense_dot(loaded, np.arange(len(rows)), query))
+        announce(rows, vectors)
+        return Candidates(doc_ids, lambda query: dense_dot(vectors.array, rows, query))
 
     return load
 

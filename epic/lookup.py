@@ -3,8 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
-from epic.compiled import compiled, prefetch
+from epic.compiled import compiled
 from epic.runs import Run, ScoredDoc
 from epic.store import Store, open_store
 from epic.vectors import QueryVector, read_vectors
@@ -12,6 +17,23 @@ from epic.vectors import QueryVector, read_vectors
 # numba has no float16 on the CPU: weights are read as 16-bit patterns and widened by this table.
 WIDE = np.arange(65_536, dtype=np.uint16).view(np.float16).astype(np.float32)
 AHEAD, LINE = 4, 32  # rows; term ids in a cache line of 64 bytes
+
+
+@intrinsic
+def prefetch(_, array, row, column):
+    """Inside a kernel: fetch the cache line that holds array[row, column], and do not wait for it."""
+
+    def generate(context, builder, signature, arguments):
+        kind, place, number = signature.args[0], ir.IntType(8).as_pointer(), ir.IntType(32)
+        struct = make_array(kind)(context, builder, arguments[0])
+        pointer = cgutils.get_item_pointer(context, builder, kind, struct, list(arguments[1:]), wraparound=False)
+        signature_of = ir.FunctionType(ir.VoidType(), [place, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, signature_of, "llvm.prefetch.p0i8")
+        read, keep, data = number(0), number(3), number(1)
+        builder.call(function, [builder.bitcast(pointer, place), read, keep, data])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.intp), generate
 
 
 @compiled

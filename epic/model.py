@@ -15,11 +15,10 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from epic.bert import Bert, Packed
+from epic.bert import Packed
 from epic.body import body_of, load_pretrained
 from epic.equations import FORMULATIONS, phi_d, sim
 from epic.files import InputError, read_json, sha256_of, whole, write_json, write_text
-from epic.graph import export
 from epic.head import Head, head_of
 from epic.tokens import special_tokens, tokenizer_of, windows_of
 from epic.vectors import MAX_VOCABULARY
@@ -61,9 +60,14 @@ class Epic(nn.Module):
     def vocabulary(self) -> int:
         return self.body.words.num_embeddings
 
+    @property
+    def device(self) -> str:
+        """The kind of device the model lies on."""
+        return self.body.words.weight.device.type
+
     def autocast(self):
         """Inference in the model's precision: mixed precision on a GPU, where it is set."""
-        return torch.autocast(self.body.words.weight.device.type, self.precision, enabled=self.precision != torch.float32)
+        return torch.autocast(self.device, self.precision, enabled=self.precision != torch.float32)
 
     def pieces(self, texts, limit: int | None = None) -> list[list[int]]:
         """Word-piece ids of each text, without [CLS] and [SEP], at most `limit` of them."""
@@ -107,8 +111,7 @@ class Epic(nn.Module):
     def save_pretrained(self, path, card: Callable[[str], str] | None = None) -> None:
         """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card.
 
-        `card` makes the card from the sha256 of the weights. A BERT in float32 has the graph of its query side as well. A
-        folder that holds something else is not replaced.
+        `card` makes the card from the sha256 of the weights. A folder that holds something else is not replaced.
         """
         if Path(path).is_dir() and any(Path(path).iterdir()) and not (Path(path) / "epic.json").exists():
             raise InputError(f"{path} exists and is no EPIC checkpoint; name a new folder")
@@ -118,8 +121,6 @@ class Epic(nn.Module):
             save_weights(self, draft / "model.safetensors")
             self.tokenizer.save(str(draft / "tokenizer.json"))
             write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary})
-            if isinstance(self.body, Bert) and self.body.words.weight.dtype == torch.float32:
-                export(draft, self.body.config, self.body.window)
             if card is not None:
                 write_text(draft / "README.md", card(sha256_of(draft / "model.safetensors")))
 

@@ -15,11 +15,12 @@ ROWS_AT_A_TIME = 256
 
 def prune(shards, keep: int, documents: int, out) -> None:
     """Write one store of `keep` terms a passage; shards must be whole, of one model, and tile the collection."""
-    stores = sorted((Store(path) for path in shards), key=lambda store: store.start)
+    stores = sorted((Store(path) for path in shards), key=lambda store: (store.start, len(store)))  # an empty one comes first
     _check(stores, keep, documents)
     with whole(out) as draft, progress(total=documents, desc=f"prune to {keep}", unit="passage") as bar:
         writer = StoreWriter(draft, keep, stores[0].vocabulary, stores[0].model)
-        for store in stores:
+        while stores:
+            store = stores.pop(0)  # nothing of it stays open when it has been read
             for doc_ids, terms, weights in store.blocks(ROWS_AT_A_TIME):
                 writer.add(doc_ids, *cut(terms, weights, writer.keep))
                 bar.update(len(doc_ids))

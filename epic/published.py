@@ -13,7 +13,7 @@ import numpy as np
 
 from epic.files import InputError, whole
 from epic.log import progress
-from epic.store import StoreWriter, model_digest
+from epic.store import UNKNOWN, StoreWriter, model_digest
 
 log = logging.getLogger(__name__)
 MD5 = "9ea6f37cf79cf426112cc9586835781f"  # of msmarco.1000.v
@@ -36,7 +36,7 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
         log.info(
             "the last %d passages, from %d on, have no vector in %s; a candidate among them will be refused", missing, found, path
         )
-    digest, whole_file = model_digest(checkpoint) if checkpoint else "unknown", hashlib.md5(usedforsecurity=False)
+    digest, whole_file = model_digest(checkpoint) if checkpoint else UNKNOWN, hashlib.md5(usedforsecurity=False)
     with open(path, "rb") as stream, whole(out) as draft, progress(total=found, desc="import", unit="passage") as bar:
         writer = StoreWriter(draft, keep, VOCABULARY, digest)
         for start in range(0, found, ROWS_AT_A_TIME):
@@ -47,7 +47,9 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
             writer.add([str(start + row) for row in range(len(rows))], terms, weights)
             bar.update(len(rows))
         if md5 and whole_file.hexdigest() != md5:
-            raise InputError(f"{path}: md5 {whole_file.hexdigest()}, expected {md5}; fetch it again, or say --any-md5")
+            raise InputError(
+                f"{path}: md5 {whole_file.hexdigest()}, expected {md5}; fetch it again, or say --any-md5 if it is your own"
+            )
         writer.close()
     log.info("%s: %d vectors of %d terms", out, found, keep)
 

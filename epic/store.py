@@ -7,15 +7,17 @@ ids.bytes      document ids with order.i64 (`epic.ids`), only where they are not
 """
 
 import hashlib
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from epic import ids
 from epic.files import InputError, read_json, sha256_of, write_json
-from epic.mapped import Mapped
+from epic.mapped import Mapped, announce
 from epic.vectors import MAX_VOCABULARY
 
+UNKNOWN = "unknown"  # the model of vectors that were imported without it
 FORMAT = "epic-vectors-2"
 KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
 ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
@@ -29,6 +31,8 @@ def model_digest(checkpoint) -> str:
 def open_store(path, checkpoint) -> "Store":
     """A store made by this very checkpoint."""
     store, digest = Store(path), model_digest(checkpoint)
+    if store.model == UNKNOWN:
+        raise InputError(f"{path} was imported without its model; repeat epic import-vectors with --checkpoint {checkpoint}")
     if store.model != digest:
         raise InputError(f"{path} was made by the model {store.model[:12]}, not {digest[:12]} of {checkpoint}; encode again")
     return store
@@ -51,15 +55,32 @@ class Store:
         self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
         if self.vocabulary > MAX_VOCABULARY:
             raise InputError(f"{path}: {self.vocabulary} vocabulary entries do not fit 16-bit term ids")
-        shape = self.documents, self.keep
         sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
         if width is not None:
             sizes |= dict(zip(ids.FILES, (self.documents * width, self.documents * 8), strict=True))
         self._check(sizes)
-        self._terms, self._weights = (Mapped(self.path / name, dtype, shape) for name, dtype in ARRAYS.items())
-        self.terms, self.weights = self._terms.array, self._weights.array  # (documents, keep) each
-        named = width is not None and self.documents
-        self._ids = ids.Named(path, self.documents, width) if named else ids.Numbered(self.start, self.documents)
+        self._ids_width = width
+
+    @cached_property
+    def mapped(self) -> list[Mapped]:
+        """The two arrays, mapped when they are first asked for: whoever reads from first to last needs no map."""
+        return [Mapped(self.path / name, dtype, (self.documents, self.keep)) for name, dtype in ARRAYS.items()]
+
+    @property
+    def terms(self) -> np.ndarray:
+        """Term ids (documents, keep)."""
+        return self.mapped[0].array
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights (documents, keep)."""
+        return self.mapped[1].array
+
+    @cached_property
+    def _ids(self) -> ids.Named | ids.Numbered:
+        if self._ids_width is None or not self.documents:
+            return ids.Numbered(self.start, self.documents)
+        return ids.Named(self.path, self.documents, self._ids_width)
 
     def _check(self, sizes: dict[str, int]) -> None:
         for name, expected in sizes.items():
@@ -86,13 +107,16 @@ class Store:
         return rows
 
     def announce(self, rows: np.ndarray) -> None:
-        """Say that these rows will be read now; if a few of them are in memory, the others are taken to be, too."""
-        if len(rows) and not self._terms.in_memory(rows[:: max(1, len(rows) // 3)]):
-            self._terms.announce(rows)
-            self._weights.announce(rows)
+        """Say that these rows will be read now."""
+        announce(rows, *self.mapped)
 
     def blocks(self, size: int):
-        """Yield (ids, terms, weights) of `size` rows at a time from first to last, read once, and checked while read."""
+        """Yield (ids, terms, weights) of `size` rows at a time from first to last, read once, and checked while read.
+
+        The other files, small ones, are checked before the first row.
+        """
+        for name in self.sums.keys() - ARRAYS.keys():
+            self._same(name, sha256_of(self.path / name))
         sums = {name: hashlib.sha256() for name in ARRAYS}
         with open(self.path / "terms.u16", "rb") as terms, open(self.path / "weights.f16", "rb") as weights:
             for start in range(0, self.documents, size):
@@ -139,13 +163,14 @@ class StoreWriter:
             self._sums[name].update(data)
         self._ids.add(doc_ids)
 
-    def close(self) -> int:
-        """Write ids and header; returns the number of documents."""
+    def close(self, *others: str) -> int:
+        """Write ids and header, with checksums of these and of other files in the folder; returns the number of documents."""
         for stream in self._files.values():
             stream.close()
         sums, width = {name: found.hexdigest() for name, found in self._sums.items()}, self._ids.close()
         if width is not None:
-            sums |= {name: sha256_of(self.path / name) for name in ids.FILES}
+            others += ids.FILES
+        sums |= {name: sha256_of(self.path / name) for name in others}
         header = {"format": FORMAT, "documents": self._ids.count, "keep": self.keep, "vocabulary": self.vocabulary}
         header |= {"model": self.model, "start": self.start, "ids_width": width, "sha256": sums}
         write_json(self.path / "header.json", header)

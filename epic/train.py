@@ -71,7 +71,7 @@ class Learner:
     @classmethod
     def of(cls, model: Epic, settings: TrainSettings, loss: str) -> "Learner":
         """Adam with a learning rate of its own for the layers that start at random."""
-        scaler = torch.amp.GradScaler(device_of(model), enabled=settings.precision == "float16")
+        scaler = torch.amp.GradScaler(model.device, enabled=settings.precision == "float16")
         new = [value for name, value in model.named_parameters() if name.startswith(NEW_LAYERS)]
         rest = [value for name, value in model.named_parameters() if not name.startswith(NEW_LAYERS)]
         groups = [{"params": rest, "lr": settings.learning_rate}, {"params": new, "lr": settings.learning_rate_new_layers}]
@@ -84,7 +84,7 @@ class Learner:
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
             for part in slices(batch, settings.micro_batch_size):
-                with torch.autocast(device_of(self.model), PRECISIONS[settings.precision], settings.precision != "float32"):
+                with torch.autocast(self.model.device, PRECISIONS[settings.precision], settings.precision != "float32"):
                     scores = scores_of(self.model, part)  # (B, 2)
                 losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
                 self._finite(losses, part, iteration, step)
@@ -111,11 +111,6 @@ def scores_of(model: Epic, examples: list[Example]) -> Tensor:
     queries = model.query_tokens([example.query for example in examples])  # B queries
     passages = model.passage_tokens([pieces for example in examples for pieces in example[2:]])  # 2B passages
     return model.similarities(queries, passages)  # (B, 2)
-
-
-def device_of(model: Epic) -> str:
-    """The kind of device the model lies on."""
-    return model.body.words.weight.device.type
 
 
 def slices(items: list, size: int):

@@ -28,6 +28,8 @@ def query_vector_of(ids: np.ndarray, w_q: np.ndarray) -> QueryVector:
     terms, places = np.unique(ids, return_inverse=True)  # (n,), (T,)
     weights = np.zeros(len(terms), dtype=np.float32)  # (n,)
     np.add.at(weights, places, w_q)
+    if not np.isfinite(weights).all():
+        raise InputError("a query has a weight that is not finite; is the model trained to the end?")
     return QueryVector(terms.astype(np.uint16), weights)
 
 
@@ -35,7 +37,9 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
     """One JSON object a line; float32 weights survive the round trip exactly."""
     lines = []
     for query_id, vector in vectors.items():
-        lines.append(json.dumps({"id": query_id, "terms": vector.terms.tolist(), "weights": vector.weights.tolist()}))
+        lines.append(
+            json.dumps({"id": query_id, "terms": vector.terms.tolist(), "weights": vector.weights.tolist()}, allow_nan=False)
+        )
     write_text(out, "".join(f"{line}\n" for line in lines))
 
 

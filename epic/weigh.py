@@ -8,6 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from epic.files import InputError
 from epic.graph import GRAPH
 from epic.log import progress
 from epic.vectors import QueryVector
@@ -17,13 +18,19 @@ log = logging.getLogger(__name__)
 
 def weigh(encode: Callable[[str], QueryVector], queries: dict[str, str]) -> dict[str, QueryVector]:
     """Vectors of all queries, one at a time, so that none depends on its neighbours."""
-    return {query_id: encode(text) for query_id, text in progress(queries.items(), desc="queries", unit="query")}
+    vectors = {}
+    for query_id, text in progress(queries.items(), desc="queries", unit="query"):
+        try:
+            vectors[query_id] = encode(text)
+        except InputError as error:
+            raise InputError(f"query {query_id}: {error}") from error
+    return vectors
 
 
 def graph_session(checkpoint, threads: int):
     """The exported graph of a checkpoint, ready to run; nothing where it has none."""
-    if not (Path(checkpoint) / GRAPH).exists():
-        return None
+    if not (Path(checkpoint) / GRAPH).exists() or (Path(checkpoint) / "model.safetensors").is_symlink():
+        return None  # onnxruntime reads no weights through a link
     from epic.session import Session
 
     return Session(checkpoint, threads)

@@ -17,16 +17,27 @@ import torch
 from epic.compute import prepare
 from epic.encoder import encoder_folder
 from epic.files import write_json, write_text
-from tests.bench import PINNED, growth, inputs, works
-from tests.bench.figure import draw
+from tests.bench import growth, inputs, lookups, works
+from tests.bench.figure import draw, times
 from tests.bench.measure import Record, arithmetic, copying, pages_kept
 from tests.bench.works import Scale
 
+PINNED = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
+LOOKUPS = {"documents": 200_000, "ks": (15, 100, 1000), "rs": (100, 1000, 2000)}
 SCALES = {
-    "tiny": Scale(1, 1, {4: 8}, 0, 2, 300, 20, (3, 10), (20, 50), (10,), 50),
-    "small": Scale(2, 3, {32: 32, 8: 16}, 8, 8, 200_000, 1000, (15, 100, 1000), (100, 1000, 2000), (100,), 5000),
-    "full": Scale(5, 7, {32: 32, 8: 32}, 16, 8, 200_000, 4000, (15, 100, 1000), (100, 1000, 2000), (15, 100, 1000), 20_000),
-}
+    "tiny": Scale(
+        rounds=1, light_rounds=1, batches={4: 8}, base_passages=0, triples=2, dense_documents=20, prune_documents=50, cold_ks=(10,),
+        documents=300, ks=(3, 10), rs=(20, 50),
+    ),
+    "small": Scale(
+        rounds=2, light_rounds=3, batches={32: 32, 8: 16}, base_passages=8, triples=8, dense_documents=2000, prune_documents=5000,
+        cold_ks=(100,), **LOOKUPS,
+    ),
+    "full": Scale(
+        rounds=5, light_rounds=7, batches={32: 32, 8: 32}, base_passages=16, triples=8, dense_documents=4000, prune_documents=20_000,
+        cold_ks=(15, 100, 1000), **LOOKUPS,
+    ),
+}  # fmt: skip
 HEADINGS = ("work", "model", "batch", "k", "r", "plain", "ours", "ratio", "low-high", "plain MB", "ours MB", "roofline", "equal")
 
 
@@ -47,7 +58,8 @@ def main(size: str = "full", folder: str = "results/bench") -> int:
         if size == "full":
             notes |= growth.measure(Path(scratch))
     rates = {"matrix product, GFLOP/s": round(1 / arithmetic(1e9)(), 1), "copy, GB/s": round(1 / copying(1e9)(), 2)}
-    facts = {"size": size, "seconds": round(perf_counter() - began), "machine": _machine(), "one thread": rates, "pinned": PINNED}
+    pinned = {key: os.environ.get(key) for key in PINNED} | {"torch threads": torch.get_num_threads(), "onnxruntime threads": 1}
+    facts = {"size": size, "seconds": round(perf_counter() - began), "machine": _machine(), "one thread": rates, "pinned": pinned}
     write_json(out / "bench.json", [record.as_dict() for record in records])
     write_json(out / "machine.json", facts)
     write_json(out / "information.json", notes)
@@ -75,9 +87,9 @@ def _all(scale: Scale, scratch: Path, notes: dict):
         yield from works.encode("bert-base", base, {8: scale.base_passages}, scale.rounds)
         del base
     yield from works.pruning(scratch, scale.prune_documents, scale.rs, scale.light_rounds)
-    yield from works.lookups(scratch, scale, notes)
-    yield from works.dense_lookups(scratch, scale)
-    yield from works.cold_lookups(scratch, scale, notes)
+    yield from lookups.lookups(scratch, scale, notes)
+    yield from lookups.dense_lookups(scratch, scale)
+    yield from lookups.cold_lookups(scratch, scale, notes)
 
 
 def _information(scale: Scale, model, notes: dict) -> None:
@@ -107,7 +119,7 @@ def _cells(record: Record) -> list[str]:
     return [
         record.work, number(record.model), number(record.batch), number(record.k), r,
         seconds(record.plain_s), seconds(record.ours_s),
-        f"{record.ratio:.3g}x", f"{record.ratio_low:.3g}-{record.ratio_high:.3g}",
+        f"{times(record.ratio)}x", f"{times(record.ratio_low)}-{times(record.ratio_high)}",
         f"{record.plain_peak_mb:.0f}", f"{record.ours_peak_mb:.0f}",
         "" if record.roofline is None else f"{100 * record.roofline:.0f} %", "yes" if record.equal else "NO",
     ]  # fmt: skip
@@ -125,10 +137,13 @@ def _page(records: list[Record], facts: dict, notes: dict) -> str:
     rates = ", ".join(f"{name} {value}" for name, value in facts["one thread"].items())
     lines += [
         "",
-        "Seconds: for one passage (encode, prune), step of all triples (train-step) or query; medians, one thread, CPU clock,",
+        "Seconds: for one passage (encode, prune), step of all triples (train-step) or query; medians, one thread, CPU clock, but",
     ]
-    lines += ["but for lookup-cold, which is by the wall clock. Roofline: useful arithmetic against the matrix product (encode,"]
-    lines += ["train-step), bytes that must be read or written against the copy (the others).", ""]
+    lines += [
+        "for lookup-cold, which is by the wall clock and without this system's page cache (a host below it may have its own)."
+    ]
+    lines += ["Roofline: useful arithmetic, without padding, against a large matrix product (encode, train-step); bytes read and"]
+    lines += ["written against a copy in memory (prune); bytes of weights against reading memory (query).", ""]
     lines += [f"{facts['machine']['cpu']}; one thread: {rates}; {facts['size']} took {facts['seconds']} s.", ""]
     for title, values in notes.items():
         text = "; ".join(f"{key}: {value}" for key, value in values.items()) if isinstance(values, dict) else values
@@ -144,4 +159,6 @@ def _machine() -> dict:
 
 
 if __name__ == "__main__":
+    if any(os.environ.get(key) != value for key, value in PINNED.items()):  # they count from the start of a process on
+        os.execve(sys.executable, [sys.executable, "-m", "tests.bench", *sys.argv[1:]], os.environ | PINNED)
     sys.exit(main(*sys.argv[1:]))

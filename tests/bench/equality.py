@@ -7,7 +7,8 @@ import torch
 def same_vectors(plain: bytes, terms: np.ndarray, weights: np.ndarray) -> bool:
     """Vectors in the authors' file format against ours, (n, keep) each.
 
-    Sorted weights differ by at most one float16 step, and term sets only within one step of the smallest kept weight.
+    Weights of common terms and sorted weights differ by at most one float16 step, and term sets only within one step of the
+    smallest kept weight.
     """
     rows = np.frombuffer(plain, dtype=np.uint16).reshape(len(terms), -1)  # (n, 2 * keep)
     their_terms, their_weights = rows[:, : terms.shape[1]], rows[:, terms.shape[1] :].view(np.float16)
@@ -20,6 +21,11 @@ def _same_vector(their_terms, their_weights, terms, weights) -> bool:
     left, right = np.sort(their_weights).astype(np.float64), np.sort(weights).astype(np.float64)
     step = np.spacing(np.maximum(abs(left), abs(right)).astype(np.float16)).astype(np.float64)
     if not (abs(left - right) <= step).all():
+        return False
+    _, mine, other = np.intersect1d(terms, their_terms, return_indices=True)  # the same term has the same weight
+    if not (
+        abs(weights[mine].astype(np.float64) - their_weights[other]) <= np.spacing(abs(weights[mine])).astype(np.float64)
+    ).all():
         return False
     odd = np.concatenate([their_weights[~np.isin(their_terms, terms)], weights[~np.isin(terms, their_terms)]]).astype(np.float64)
     return bool((abs(odd - right[0]) <= step[0]).all())
@@ -38,11 +44,12 @@ def same_queries(plain, ours) -> bool:
 def same_gradients(plain, ours) -> bool:
     """The gradient of every weight the two models share, to a ten-thousandth of its largest value (keys have no bias to speak of)."""
     pairs = [
-        (plain.bert.cls.predictions.transform.dense.weight, ours.equations.dense.weight),
+        *zip(plain.bert.cls.predictions.transform.dense.parameters(), ours.equations.dense.parameters(), strict=True),
+        *zip(plain.bert.cls.predictions.transform.LayerNorm.parameters(), ours.equations.norm.parameters(), strict=True),
         (plain.bert.cls.predictions.bias, ours.equations.bias),
-        (plain.query_salience.weight, ours.equations.theta1.weight),
-        (plain.doc_salience.weight, ours.equations.theta3.weight),
-        (plain.doc_quality.weight, ours.equations.theta4.weight),
+        *zip(plain.query_salience.parameters(), ours.equations.theta1.parameters(), strict=True),
+        *zip(plain.doc_salience.parameters(), ours.equations.theta3.parameters(), strict=True),
+        *zip(plain.doc_quality.parameters(), ours.equations.theta4.parameters(), strict=True),
     ]
     body = dict(plain.bert.bert.named_parameters())
     pairs += [(body[name], weight) for name, weight in ours.body.named_parameters()]

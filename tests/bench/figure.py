@@ -17,7 +17,7 @@ def draw(records: list[Record], folder: Path) -> None:
         ]
         left.barh(places, ratios, color="0.75", edgecolor="black", xerr=spread, error_kw={"capsize": 2, "linewidth": 0.8})
         for place, record in zip(places, records, strict=True):
-            left.text(record.ratio_high * 1.12, place, f"{record.ratio:.3g}", va="center", fontsize=8)
+            left.text(record.ratio_high * 1.12, place, times(record.ratio), va="center", fontsize=8)
         left.set_xscale("log")
         left.set_xlim(0.8, max(record.ratio_high for record in records) * 4)
         left.axvline(1, color="black", linewidth=0.8)
@@ -26,10 +26,16 @@ def draw(records: list[Record], folder: Path) -> None:
         right.scatter([max(1, record.plain_peak_mb) for record in records], places, marker="o", color="0.6", label="plain")
         right.scatter([max(1, record.ours_peak_mb) for record in records], places, marker="x", color="black", label="ours")
         right.set_xscale("log")
-        right.set_yticks([])
+        right.grid(axis="y", color="0.9", linewidth=0.8)
+        right.set_yticks(list(places), [""] * len(records))
         right.set_ylim(left.get_ylim())
         right.set_xlabel("peak memory above the start, MB (1 or less at 1)")
         right.legend(loc="upper right", fontsize=8)
+
+
+def times(ratio: float) -> str:
+    """A ratio with three digits, never as a power of ten."""
+    return f"{ratio:,.0f}" if ratio >= 100 else f"{ratio:.3g}"
 
 
 def label(record: Record) -> str:

@@ -22,10 +22,32 @@ QUERIES = [
 ]
 
 
+def lengths_of(count: int, seed: int) -> np.ndarray:
+    """Words of passages, in collection order."""
+    return np.maximum(5, np.random.default_rng(seed).normal(WORDS_MEAN, WORDS_SPREAD, count)).astype(int)
+
+
+def padding(lengths: np.ndarray, batch: int) -> float:
+    """How many times as long as the passages of a batch are its rows when all are padded to the longest, on average."""
+    rows = lengths.reshape(-1, batch)  # (n, batch)
+    return float((rows.max(axis=1) / rows.mean(axis=1)).mean())
+
+
+def typical_seed(count: int, batch: int) -> int:
+    """The seed whose passages are as long, and padded as much, as those of a large collection are on average."""
+    usual = padding(lengths_of(batch * 1000, seed=0), batch)
+
+    def oddness(seed: int) -> float:
+        lengths = lengths_of(count, seed)
+        return abs(lengths.mean() / WORDS_MEAN - 1) + abs(padding(lengths, batch) / usual - 1)
+
+    return min(range(1, 200), key=oddness)
+
+
 def texts(count: int, seed: int) -> dict[str, str]:
     """Passages of running text, in collection order."""
-    words, draw = DOCS.read_text(encoding="utf-8").split(), np.random.default_rng(seed)
-    lengths = np.maximum(5, draw.normal(WORDS_MEAN, WORDS_SPREAD, count)).astype(int)
+    words, lengths = DOCS.read_text(encoding="utf-8").split(), lengths_of(count, seed)
+    draw = np.random.default_rng(seed)
     starts = draw.integers(0, len(words) - lengths)
     return {
         str(place): " ".join(words[start : start + length])

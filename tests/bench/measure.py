@@ -60,12 +60,12 @@ def versus(
             way = ways[name]
             if way.before:
                 way.before()
-            resident = _trimmed() if turn == 0 else None
+            resident = trimmed() if turn == 0 else None
             start = clock()
             found = way.run()
             seconds[name].append((clock() - start) / way.units)
             if turn == 0:
-                results[name], peaks[name] = found, round((_status("VmHWM") - resident) / 1024, 1)
+                results[name], peaks[name] = found, round((status("VmHWM") - resident) / 1024, 1)
             del found
     ratios = [left / right for left, right in zip(seconds["plain"], seconds["ours"], strict=True)]
     fractions = [left / right for left, right in zip(best, seconds["ours"], strict=False)]
@@ -83,15 +83,15 @@ def versus(
     )
 
 
-def _trimmed() -> int:
+def trimmed() -> int:
     """The resident size in KB, after what earlier work has freed is given back and the highest size starts anew."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
     Path("/proc/self/clear_refs").write_text("5")
-    return _status("VmRSS")
+    return status("VmRSS")
 
 
-def _status(key: str) -> int:
+def status(key: str) -> int:
     """A size of this process in KB."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return int(next(line for line in lines if line.startswith(key)).split()[1])
@@ -125,6 +125,14 @@ def copying(amount: float) -> Callable[[], float]:
     source = np.ones(1 << 26, dtype=np.uint8)
     target = np.ones_like(source)
     return lambda: amount * median(_seconds(lambda: np.copyto(target, source)) for _ in range(3)) / len(source)
+
+
+def reading(amount: float) -> Callable[[], float]:
+    """The seconds that reading so many bytes from memory takes, one thread."""
+    import numpy as np
+
+    source = np.ones(1 << 25, dtype=np.uint64)  # 256 MB, more than any cache
+    return lambda: amount * median(_seconds(source.max) for _ in range(3)) / source.nbytes
 
 
 def _seconds(run) -> float:

@@ -128,8 +128,9 @@ def lookup(terms: np.ndarray, weights: np.ndarray, rows: list[int], query: Tenso
 def dense_lookup(content, vocabulary: int, rows: list[int], query: Tensor) -> Tensor:
     """The same from unpruned vectors in memory, at the query's terms only."""
     places, ids, values = [], [], []
+    terms = query.coalesce().indices()[1].tolist()
     for place, row in enumerate(rows):
-        for term in query.coalesce().indices()[1].tolist():
+        for term in terms:
             start = (vocabulary * row + term) * 2
             places.append(place)
             ids.append(term)
@@ -148,11 +149,12 @@ def query_vector(model: PlainEpic, pieces: list[int]) -> tuple[np.ndarray, np.nd
     return found.indices()[1].numpy(), found.values().numpy()
 
 
-def prune(terms: np.ndarray, weights: np.ndarray, keep: int) -> bytes:
-    """Vectors with fewer terms, passage by passage, in their file format."""
-    out = io.BytesIO()
-    for ids, values in zip(terms, weights, strict=True):
-        chosen = np.sort(np.argpartition(values, -keep)[-keep:])  # (keep,)
-        out.write(ids[chosen].astype(np.int16).tobytes())
-        out.write(values[chosen].tobytes())
-    return out.getvalue()
+def prune(folder, width: int, keep: int, out) -> None:
+    """Vectors of a store with fewer terms, passage by passage, into a file of their format."""
+    with open(folder / "terms.u16", "rb") as terms, open(folder / "weights.f16", "rb") as weights, open(out, "wb") as stream:
+        while len(block := np.fromfile(terms, np.uint16, 1000 * width)):
+            values = np.fromfile(weights, np.float16, len(block))
+            for row, vector in zip(block.reshape(-1, width), values.reshape(-1, width), strict=True):
+                chosen = np.sort(np.argpartition(vector, -keep)[-keep:])  # (keep,)
+                stream.write(row[chosen].tobytes())
+                stream.write(vector[chosen].tobytes())

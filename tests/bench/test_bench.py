@@ -37,6 +37,7 @@ def test_the_plain_way_computes_the_same_vectors(released):
     wrong = take(ours, chosen)
     wrong[2, 3] += 0.5
     assert not equality.same_vectors(found, chosen, wrong)
+    assert not equality.same_vectors(found, chosen, take(ours, chosen)[:, ::-1])  # right weights at wrong terms
     terms, weights = plain.query_vector(plain.PlainEpic(released).eval(), released.pieces(["pool of pool"])[0])
     assert equality.same_queries((terms, weights), query_vector(released, "pool of pool"))
 
@@ -86,7 +87,8 @@ def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     assert all(list(record) == KEYS for record in records)
     assert {"train-step", "encode", "prune", "lookup", "query"} <= {record["work"] for record in records}
     assert all(record["equal"] is True and record["ratio_low"] <= record["ratio"] <= record["ratio_high"] for record in records)
-    assert json.loads((tmp_path / "bench" / "machine.json").read_text())["pinned"]["OMP_WAIT_POLICY"] == "PASSIVE"
+    pinned = json.loads((tmp_path / "bench" / "machine.json").read_text())["pinned"]
+    assert pinned["OMP_WAIT_POLICY"] == "PASSIVE" and pinned["torch threads"] == 1
     for name in ("bench.md", "bench.png", "bench.pdf", "information.json"):
         assert (tmp_path / "bench" / name).stat().st_size > 100
     assert not list((tmp_path / "bench").glob(".scratch*"))

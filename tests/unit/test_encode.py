@@ -1,6 +1,9 @@
 """Encoding: shards, batches, counts; unpruned scores equal stored ones."""
 
 import json
+import signal
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
@@ -9,7 +12,7 @@ import pytest
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
 from epic.data import Documents
-from epic.encode import encode_shard, parse_shard, shard_bounds
+from epic.encode import encode_shard, pace, parse_shard, shard_bounds
 from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to
 from epic.importance import query_vector
@@ -19,6 +22,7 @@ from epic.runs import ScoredDoc
 from epic.store import Store
 from epic.unpruned import unpruned_scores
 from epic.weigh import weigh
+from tests.conftest import ROOT
 
 SETTINGS = EncodeSettings(max_terms=1000, token_budget=64, vocabulary_block=5)
 
@@ -95,6 +99,80 @@ def test_vectors_do_not_depend_on_batches_blocks_or_shards(model, documents, tmp
     assert one_step(*whole)
 
 
+def test_selection_does_not_depend_on_batches_blocks_shards_or_threads(model, documents, tmp_path):
+    """Sorted weights differ by at most one float16 step, and terms only within one step of the r-th weight."""
+    import torch
+
+    model, before, found = model.float(), torch.get_num_threads(), []
+    for name, shards, threads, settings in (("a", 1, 1, EncodeSettings(9, 64, 5)), ("b", 3, 2, EncodeSettings(9, 512, 1000))):
+        (tmp_path / name).mkdir()
+        torch.set_num_threads(threads)
+        try:
+            stores = [Store(path) for path in encoded(model, documents, tmp_path / name, shards, settings)]
+        finally:
+            torch.set_num_threads(before)
+        found.append([np.concatenate([getattr(store, part) for store in stores]) for part in ("terms", "weights")])
+    for left_terms, left, right_terms, right in zip(*found[0], *found[1], strict=True):
+        assert one_step(np.sort(left), np.sort(right))
+        odd = np.concatenate([left[~np.isin(left_terms, right_terms)], right[~np.isin(right_terms, left_terms)]])
+        assert (abs(odd.astype(np.float64) - left.min()) <= np.spacing(left.min())).all()
+        assert (np.diff(left_terms.astype(int)) > 0).all() and (np.diff(right_terms.astype(int)) > 0).all()
+
+
+@pytest.mark.skipif("not __import__('torch').cuda.is_available()", reason="needs a GPU")
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_a_gpu_gives_the_same_vectors(model, documents, tmp_path, precision):
+    from epic.compute import PRECISIONS
+
+    model = model.float()
+    expected = Store(encoded(model, documents, tmp_path, 1)[0]).weights
+    model.to("cuda").precision = PRECISIONS[precision]
+    encode_shard(model, "digest", documents, "1-of-1", SETTINGS, tmp_path / "gpu")
+    tolerance = {"rtol": 1e-3, "atol": 1e-4} if precision == "float32" else {"rtol": 0.1, "atol": 0.05}
+    assert np.allclose(Store(tmp_path / "gpu").weights, expected, **tolerance)
+
+
+KILLED = """
+import os, signal, sys
+from epic.config import EncodeSettings
+from epic.encode import encode_shard
+from epic.model import Epic
+import epic.encode
+epic.encode.PASSAGES_AT_A_TIME = 2
+
+class Texts:
+    def __len__(self):
+        return 5
+
+    def span(self, positions):
+        for place in positions:
+            if place == int(sys.argv[2]):
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield str(place), "abcde"[place]
+
+model = Epic.from_encoder(sys.argv[1], "paper", seed=7).eval()
+encode_shard(model, "digest", Texts(), "1-of-1", EncodeSettings(9, 512, 100), sys.argv[3])
+"""
+
+
+def test_a_killed_shard_leaves_nothing_that_counts_and_is_made_anew(mlm_encoder, tmp_path):
+    def run(victim, out):
+        command = [sys.executable, "-c", KILLED, str(mlm_encoder), str(victim), str(out)]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).returncode
+
+    assert run(4, tmp_path / "a" / "shard") == -signal.SIGKILL  # two times two passages were written by then
+    assert [path.suffix for path in (tmp_path / "a").iterdir()] == [".part"]
+    assert run(99, tmp_path / "a" / "shard") == 0 and run(99, tmp_path / "b" / "shard") == 0
+    assert [path.name for path in (tmp_path / "a").iterdir()] == ["shard"]
+    for path in (tmp_path / "b" / "shard").iterdir():
+        assert (tmp_path / "a" / "shard" / path.name).read_bytes() == path.read_bytes()
+    Store(tmp_path / "a" / "shard").verify()
+
+
+def test_the_pace_is_told():
+    assert pace(50, 200, 10.0) == "50 of 200 passages, 5.0 passages/s, 0.5 minutes left"
+
+
 def test_unpruned_scores_equal_those_of_a_complete_store(model, documents, tmp_path):
     model = model.float()
     store = Store(encoded(model, documents, tmp_path, 1)[0])
@@ -163,7 +241,7 @@ def test_pruning_a_shard_equals_encoding_it_at_that_r_byte_for_byte(model, docum
         assert terms.tobytes() == direct.terms.tobytes() and weights.tobytes() == direct.weights.tobytes()
         if shard == "1-of-1":
             prune([tmp_path / "wide"], keep, len(documents), tmp_path / f"pruned{keep}")
-            for name in ("terms.u16", "weights.f16", "header.json"):
+            for name in ("terms.u16", "weights.f16"):
                 assert (tmp_path / f"pruned{keep}" / name).read_bytes() == (tmp_path / f"narrow{keep}" / name).read_bytes()
 
 

@@ -54,6 +54,8 @@ def test_dense_vectors_are_scored_at_the_query_terms(tmp_path):
     query = QueryVector(np.array([1, 3], dtype=np.uint16), np.array([1.0, 10.0], dtype=np.float32))
     assert load(["c", "a"]).score(query).tolist() == [9 + 110, 1 + 30]
     assert load([]).score(query).tolist() == []
+    with pytest.raises(InputError, match="document d is a hit now"):
+        load(["a", "d"])
 
 
 def test_the_summary_is_in_milliseconds_and_every_query_is_kept(tmp_path):

@@ -174,7 +174,7 @@ def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     before, after = model.state_dict(), again.state_dict()
     assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
     assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == [
-        "README.md", "config.json", "epic.json", "model.safetensors", "query.onnx", "tokenizer.json",
+        "README.md", "config.json", "epic.json", "model.safetensors", "tokenizer.json",
     ]  # fmt: skip
     digest = sha256_of(tmp_path / "checkpoint" / "model.safetensors")
     assert (tmp_path / "checkpoint" / "README.md").read_text() == f"the card of {digest}"

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from epic.files import InputError
+from epic.graph import export
 from epic.importance import query_vector
 from epic.model import Epic
 from epic.vectors import query_vector_of
@@ -28,6 +29,7 @@ QUERIES = [
 @pytest.fixture(params=["paper", "released"])
 def checkpoint(mlm_encoder, request, tmp_path):
     Epic.from_encoder(mlm_encoder, request.param, seed=7).eval().save_pretrained(tmp_path / "checkpoint")
+    export(tmp_path / "checkpoint")
     return tmp_path / "checkpoint"
 
 
@@ -90,6 +92,7 @@ def test_without_a_graph_torch_encodes_queries(checkpoint):
 
 def test_the_graph_holds_no_weights_and_is_the_same_each_time(checkpoint, tmp_path):
     Epic.from_pretrained(checkpoint).save_pretrained(tmp_path / "again")
+    export(tmp_path / "again")
     assert (tmp_path / "again" / "query.onnx").read_bytes() == (checkpoint / "query.onnx").read_bytes()
     assert (checkpoint / "query.onnx").stat().st_size < 20_000
 
@@ -98,3 +101,49 @@ def test_encoding_queries_on_a_cpu_does_not_import_torch(checkpoint):
     code = f"import sys; from epic.weigh import query_encoder; query_encoder({str(checkpoint)!r}, {CPU!r})('x'); print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
     assert done.stdout.strip() == "False"
+
+
+def test_an_encoder_that_is_no_bert_in_float32_gets_no_graph(paper_model, tmp_path):
+    paper_model.save_pretrained(tmp_path / "double")
+    export(tmp_path / "double")
+    assert not (tmp_path / "double" / "query.onnx").exists() and graph_session(tmp_path / "double", 1) is None
+
+
+def test_weights_behind_a_link_are_left_to_torch(checkpoint):
+    (checkpoint / "model.safetensors").rename(checkpoint.parent / "elsewhere")
+    (checkpoint / "model.safetensors").symlink_to(checkpoint.parent / "elsewhere")
+    assert graph_session(checkpoint, 1) is None
+    assert len(query_encoder(checkpoint, CPU)("cost of pool").terms) == 3
+
+
+def test_a_weight_that_is_not_finite_is_refused_with_the_query(checkpoint):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(checkpoint / "model.safetensors")
+    name = next(name for name in weights if name.startswith("equations.theta1"))
+    weights[name].view(-1)[0] = float("nan")
+    save_file(weights, checkpoint / "model.safetensors")
+    export(checkpoint)
+    for encode in (query_encoder(checkpoint, CPU), partial(query_vector, Epic.from_pretrained(checkpoint))):
+        with pytest.raises(InputError, match="query q7: a query has a weight that is not finite"):
+            weigh(encode, {"q7": "cost of a pool"})
+
+
+def test_the_api_uses_the_graph_until_the_weights_are_others(checkpoint, monkeypatch):
+    import copy
+    import pickle
+
+    from epic import api
+
+    model = api.Epic.from_pretrained(checkpoint)
+    asked = []
+    monkeypatch.setattr(api, "query_vector", lambda model, text: asked.append(text) or query_vector(model, text))
+    before = model.encode_query("cost of a pool")
+    assert asked == [] and model.graph is not None
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), api.Epic.from_pretrained(checkpoint).double().float()):
+        assert other.graph is None
+        assert other.encode_query("cost of a pool").weights == pytest.approx(before.weights, abs=1e-5)
+    assert len(asked) == 3
+    with torch.no_grad():
+        next(model.body.encoder.layer[-1].output.LayerNorm.parameters()).mul_(2)
+    assert model.encode_query("cost of a pool").weights.tolist() != before.weights.tolist() and len(asked) == 4

@@ -1,6 +1,7 @@
 """Selection, stores and pruning: exact, in order, and refused when damaged."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -113,6 +114,39 @@ def test_damage_is_noticed(tmp_path):
         Store(tmp_path)
 
 
+def test_damage_to_any_file_of_a_shard_stops_its_gathering(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4, ids=["x", "y", "z"])
+    for name in ("terms.u16", "weights.f16", "ids.bytes", "order.i64"):
+        path = tmp_path / "a" / name
+        content = path.read_bytes()
+        path.write_bytes(bytes([content[0] ^ 1]) + content[1:])
+        with pytest.raises(InputError, match=f"{name}: the content has changed"):
+            prune([tmp_path / "a"], 2, 3, tmp_path / "out")
+        path.write_bytes(content)
+    assert not (tmp_path / "out").exists()
+
+
+def test_empty_shards_may_stand_anywhere(tmp_path):
+    for name, count, start in (("a", 0, 0), ("b", 2, 0), ("c", 0, 2), ("d", 1, 2), ("e", 0, 3)):
+        write(tmp_path / name, dense(3, 10)[:count], keep=4, start=start)
+    prune([tmp_path / name for name in "ebdca"], 2, 3, tmp_path / "out")
+    assert len(Store(tmp_path / "out")) == 3
+
+
+def test_many_shards_are_gathered_with_few_open_files(tmp_path):
+    import resource
+
+    for number in range(60):
+        write(tmp_path / f"s{number}", dense(1, 10, seed=number), keep=4, start=number, ids=[f"d{number}"])
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, limits[1]))
+    try:
+        prune([tmp_path / f"s{number}" for number in range(60)], 2, 60, tmp_path / "out")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert Store(tmp_path / "out").positions(["d59", "d0"]).tolist() == [59, 0]
+
+
 def test_shards_must_tile_the_collection_and_come_from_one_model(tmp_path):
     write(tmp_path / "a", dense(3, 10), keep=4)
     write(tmp_path / "c", dense(2, 10), keep=4, start=5)
@@ -133,6 +167,9 @@ def test_a_store_of_another_model_is_refused(tmp_path):
     (tmp_path / "checkpoint" / "model.safetensors").write_bytes(b"weights")
     with pytest.raises(InputError, match="was made by the model m"):
         open_store(tmp_path / "a", tmp_path / "checkpoint")
+    write(tmp_path / "b", dense(3, 10), keep=4, model="unknown")
+    with pytest.raises(InputError, match="repeat epic import-vectors with --checkpoint"):
+        open_store(tmp_path / "b", tmp_path / "checkpoint")
 
 
 def test_cutting_to_the_same_width_changes_nothing():

@@ -1,8 +1,6 @@
 """Train one model."""
 
-from functools import partial
-
-from epic.card import model_card
+from epic.card import save_checkpoint
 from epic.compute import prepare
 from epic.config import TrainSettings
 from epic.data import open_documents
@@ -21,6 +19,6 @@ with log_to(snakemake.log[0]):
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([params.model, params.train, params.device, params.relevance, params.code], files))
     history = train(model, examples, judged, settings, params.model["loss"], params.model["seed"], state)
-    card = partial(model_card, snakemake.wildcards.experiment, params.model, params.data, params.train, history)
-    model.save_pretrained(snakemake.output.checkpoint, card)
+    facts = snakemake.wildcards.experiment, params.model, params.data, params.train, history
+    save_checkpoint(model, snakemake.output.checkpoint, *facts)
     write_history(history, snakemake.output.history)
