@@ -26,7 +26,6 @@ class Paper(nn.Module):
     """As printed: linear maps without bias."""
 
     segment = 0  # BERT's segment id of passages; queries have 0
-    activated = False  # psi is linear
 
     def __init__(self, embeddings: nn.Embedding, head: Head):
         super().__init__()
@@ -52,11 +51,11 @@ class Paper(nn.Module):
 
     def psi(self, h: Tensor, terms) -> Tensor:
         """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
-        return self.logits(h, terms)  # (..., T, Q)
+        return h @ self.Theta2[terms].mT  # (..., T, Q)
 
-    def logits(self, h: Tensor, terms, out: Tensor | None = None) -> Tensor:
-        """The linear part of psi, which is all of it."""
-        return torch.matmul(h, self.Theta2[terms].mT, out=out)  # (..., T, Q)
+    def head(self, terms) -> tuple[Tensor, Tensor | None]:
+        """What psi multiplies with and adds for some vocabulary entries, before any activation."""
+        return self.Theta2[terms], None  # (Q, e)
 
     def reach(self, h: Tensor) -> Tensor:
         """The largest logit that each token vector could have: the product of two lengths."""
@@ -67,7 +66,6 @@ class Released(nn.Module):
     """As the authors' code: BERT's masked-language-model head, activation, biases and dropout."""
 
     segment = 1
-    activated = True  # psi = ln(1 + softplus(logits))
 
     def __init__(self, embeddings: nn.Embedding, head: Head):
         super().__init__()
@@ -99,14 +97,12 @@ class Released(nn.Module):
 
     def psi(self, h: Tensor, terms) -> Tensor:
         """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
-        return damped(self.logits(h, terms))  # (..., T, Q)
+        matrix, bias = self.head(terms)  # (..., Q, e), (..., Q)
+        return damped(h @ matrix.mT + bias[..., None, :])  # (..., T, Q)
 
-    def logits(self, h: Tensor, terms, out: Tensor | None = None) -> Tensor:
-        """The linear part of psi: the head's output before the activation."""
-        bias = self.bias[terms][..., None, :]  # (..., 1, Q)
-        if out is None:
-            return h @ self.tied[0].weight[terms].mT + bias  # (..., T, Q)
-        return torch.addmm(bias, h, self.tied[0].weight[terms].mT, out=out)  # (T, Q)
+    def head(self, terms) -> tuple[Tensor, Tensor]:
+        """What psi multiplies with and adds for some vocabulary entries, before any activation."""
+        return self.tied[0].weight[terms], self.bias[terms]  # (Q, e), (Q,)
 
     def reach(self, h: Tensor) -> Tensor:
         """The largest logit that each token vector could have: the product of two lengths, and the bias."""

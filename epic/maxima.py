@@ -10,6 +10,9 @@ import numpy as np
 
 from epic.compiled import compiled
 
+ONE, HALF, THIRD, QUARTER, TWENTY = (np.float32(value) for value in (1, 1 / 2, 1 / 3, 1 / 4, 20))  # a double would slow all down
+SMALL = np.float32(0.02)  # below it the first term that the series leaves out is less than a unit in the last place
+
 
 def by_weight(w: np.ndarray, bounds: np.ndarray) -> np.ndarray:
     """The rows of each passage, the largest w first: (N,)."""
@@ -29,8 +32,8 @@ def linear(scores, w, order, bounds, best):  # pragma: no cover - compiled
 
 
 @compiled
-def damped(scores, w, order, bounds, best):  # pragma: no cover - compiled
-    """best[b] = max over the passage's rows t of w[t] * ln(1 + softplus(scores[t])).
+def damped(bias, scores, w, order, bounds, best):  # pragma: no cover - compiled
+    """best[b] = max over the passage's rows t of w[t] * ln(1 + softplus(scores[t] + bias)).
 
     Rows come with the largest w first. ln(1 + softplus(x)) grows with x, so a row can only win where its score beats
     those of all rows before it: a few rows of a hundred, and only there the logarithms are computed.
@@ -43,8 +46,23 @@ def damped(scores, w, order, bounds, best):  # pragma: no cover - compiled
         for place in range(bounds[passage], bounds[passage + 1]):
             row = order[place]
             for term in range(scores.shape[1]):
-                x = scores[row, term]
-                if x > highest[term]:
-                    highest[term] = x
-                    softplus = x if x > 20 else math.log1p(math.exp(x))  # as torch has it
-                    found[term] = max(found[term], w[row] * math.log1p(softplus))
+                if scores[row, term] > highest[term]:
+                    highest[term] = scores[row, term]
+                    found[term] = max(found[term], w[row] * _activation(scores[row, term] + bias[term]))
+
+
+@compiled
+def _activation(x):  # pragma: no cover - compiled
+    """ln(1 + softplus(x)). For small e^x, which most have, a series is as exact as the logarithms and takes half the time."""
+    if x > TWENTY:
+        return math.log1p(x)  # as torch has it
+    power = math.exp(x)
+    if power > SMALL:
+        return math.log1p(math.log1p(power))
+    return _series(_series(power))
+
+
+@compiled
+def _series(x):  # pragma: no cover - compiled
+    """ln(1 + x) for small x."""
+    return x * (ONE - x * (HALF - x * (THIRD - x * QUARTER)))

@@ -5,6 +5,7 @@ compiled code on a CPU, by torch elsewhere.
 """
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -43,28 +44,30 @@ def _by_kernel(model: Epic, tokens: Tokens, block: int):
     h, w = equations.hidden(tokens.f), equations.w_d(tokens.f)  # (N, e), (N,)
     bounds = np.cumsum([0, *tokens.lengths])  # (B+1,)
     unsafe = _unsafe(model, h, w, tokens.lengths)  # (B, 1)
-    kernel = maxima.damped if equations.activated else maxima.linear
+    all_safe = not unsafe.any()
     order = maxima.by_weight(w.numpy(), bounds)  # (N,)
     scores, best = torch.empty(len(h) * block), torch.empty(len(tokens.lengths) * block)
     for terms in _blocks(model.vocabulary, block):
         size = terms.stop - terms.start
-        logits = scores[: len(h) * size].view(len(h), size)  # (N, v)
-        equations.logits(h, terms, out=logits)
+        products = scores[: len(h) * size].view(len(h), size)  # (N, v)
+        matrix, bias = equations.head(terms)  # (v, e), (v,)
+        torch.mm(h, matrix.mT, out=products)
         found = best[: len(tokens.lengths) * size].view(-1, size)  # (B, v)
-        _run(kernel, logits.numpy(), w.numpy(), order, bounds, found.numpy())
-        yield terms, found.masked_fill(unsafe, torch.nan) if unsafe.any() else found
+        kernel = maxima.linear if bias is None else partial(maxima.damped, bias.numpy())
+        _run(kernel, products.numpy(), w.numpy(), order, bounds, found.numpy())
+        yield terms, found if all_safe else found.masked_fill(unsafe, torch.nan)
 
 
-def _run(kernel, logits: np.ndarray, w: np.ndarray, order: np.ndarray, bounds: np.ndarray, best: np.ndarray) -> None:
+def _run(kernel, products: np.ndarray, w: np.ndarray, order: np.ndarray, bounds: np.ndarray, best: np.ndarray) -> None:
     """The kernel over all passages, in as many threads as torch may use."""
     threads = min(torch.get_num_threads(), len(best))
     if threads <= 1:
-        kernel(logits, w, order, bounds, best)
+        kernel(products, w, order, bounds, best)
         return
     cuts = [len(best) * part // threads for part in range(threads + 1)]
     with ThreadPoolExecutor(threads) as pool:
         parts = [
-            pool.submit(kernel, logits, w, order, bounds[start : stop + 1], best[start:stop]) for start, stop in pairwise(cuts)
+            pool.submit(kernel, products, w, order, bounds[start : stop + 1], best[start:stop]) for start, stop in pairwise(cuts)
         ]
         for part in parts:
             part.result()

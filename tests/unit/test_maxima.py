@@ -1,6 +1,7 @@
 """phi_d over the vocabulary: kernels against the formula, by hand and by torch; what is not finite; what fails."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,8 +16,10 @@ from epic.phi import document_vectors
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café pools cost", "z"]
 
 
-def reduced(kernel, scores, w, lengths):
+def reduced(kernel, scores, w, lengths, bias=0.0):
     bounds, w = np.cumsum([0, *lengths]), np.array(w, dtype=np.float32)
+    if kernel is maxima.damped:
+        kernel = partial(kernel, np.full(np.shape(scores)[1], bias, dtype=np.float32))
     best = np.full((len(lengths), np.shape(scores)[1]), 99, dtype=np.float32)  # what was there before must not matter
     kernel(np.array(scores, dtype=np.float32), w, maxima.by_weight(w, bounds), bounds, best)
     return best
@@ -34,7 +37,16 @@ def test_the_damped_maximum_by_hand():
     found = reduced(maxima.damped, [[0, 2], [1, 1], [30, -80]], [1, 3, 2], [2, 1])
     expected = [[3 * g(1), 3 * g(1)], [2 * math.log1p(30), 2 * g(-80)]]
     assert found == pytest.approx(np.array(expected), rel=1e-6)
+    shifted = reduced(maxima.damped, [[1, 3], [2, 2], [31, -79]], [1, 3, 2], [2, 1], bias=-1)
+    assert shifted == pytest.approx(np.array(expected), rel=1e-6)
     assert reduced(maxima.damped, np.empty((0, 2)), [], [0]).tolist() == [[0.0, 0.0]]
+
+
+def test_the_activation_is_exact_everywhere():
+    x = np.concatenate([np.linspace(-90, 60, 20_001), np.log(0.02) + np.linspace(-1e-3, 1e-3, 21)]).astype(np.float32)
+    expected = np.log1p(np.logaddexp(0, x.astype(np.float64)))
+    found = np.array([maxima._activation(value) for value in x], dtype=np.float64)
+    assert found == pytest.approx(expected, rel=3e-7)
 
 
 @pytest.mark.parametrize("kernel", [maxima.linear, maxima.damped])
