@@ -23,7 +23,7 @@ from epic.store import StoreWriter
 from epic.vectors import finite
 
 log = logging.getLogger(__name__)
-PASSAGES_AT_A_TIME = 4096  # sorted by length among themselves, written in document order
+PASSAGES_AT_A_TIME = 1024  # sorted by length among themselves, written in document order
 
 
 def parse_shard(name: str) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from epic.compiled import compiled
 from epic.files import InputError, numbered_lines, read_json, write_text
 
 log = logging.getLogger(__name__)
@@ -18,7 +19,7 @@ class Counter:
 
     def add(self, weights: np.ndarray) -> None:
         """Count float16 values."""
-        self._by_bits += np.bincount(weights.view(np.uint16).ravel(), minlength=65_536)
+        _count(weights.view(np.uint16), self._by_bits)
 
     def tenths(self) -> dict[int, int]:
         """Counts by the tenth that values are rounded up to; negative ones too."""
@@ -28,6 +29,13 @@ class Counter:
         for tenth, count in zip(np.ceil(values * 10).astype(int).tolist(), self._by_bits[occurring].tolist(), strict=True):
             tenths[tenth] = tenths.get(tenth, 0) + count
         return tenths
+
+
+@compiled
+def _count(rows, counts):  # pragma: no cover - compiled
+    for row in range(len(rows)):
+        for place in range(rows.shape[1]):
+            counts[rows[row, place]] += 1
 
 
 def gather(shards, out) -> None:

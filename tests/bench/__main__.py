@@ -30,11 +30,11 @@ SCALES = {
         documents=300, ks=(3, 10), rs=(20, 50),
     ),
     "small": Scale(
-        rounds=2, light_rounds=3, batches={32: 32, 8: 16}, base_passages=8, triples=8, dense_documents=2000, prune_documents=5000,
+        rounds=2, light_rounds=3, batches={8: 16, 32: 32}, base_passages=8, triples=8, dense_documents=2000, prune_documents=5000,
         cold_ks=(100,), **LOOKUPS,
     ),
     "full": Scale(
-        rounds=5, light_rounds=7, batches={32: 32, 8: 32}, base_passages=16, triples=8, dense_documents=4000, prune_documents=20_000,
+        rounds=5, light_rounds=7, batches={8: 32, 32: 32}, base_passages=16, triples=8, dense_documents=4000, prune_documents=20_000,
         cold_ks=(15, 100, 1000), **LOOKUPS,
     ),
 }  # fmt: skip
