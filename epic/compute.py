@@ -24,6 +24,12 @@ def prepare(device: str, threads: int) -> str:
     return device
 
 
+def give_back_memory() -> None:
+    """Ask glibc to give what it has kept back to the system: after many batches of many sizes it is full of holes."""
+    if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
 def _keep_memory() -> None:
     """Ask glibc to keep freed blocks of up to 32 MB: tensors come and go, and fresh pages cost up to a tenth of training's time.
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from epic.batches import by_tokens
+from epic.compute import give_back_memory
 from epic.config import EncodeSettings
 from epic.data import Documents
 from epic.files import InputError, whole, write_json
@@ -50,6 +51,7 @@ def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, set
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
             writer.add(list(texts), *pruned_vectors(model, texts, writer.keep, settings, counter, bar))
+            give_back_memory()
             log.info("shard %s: %s", shard, pace(start + len(texts) - positions.start, len(positions), perf_counter() - began))
         tenths = counter.tenths()
         write_json(draft / "frequencies.json", {str(tenth): tenths[tenth] for tenth in sorted(tenths)})
