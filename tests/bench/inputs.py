@@ -125,6 +125,6 @@ def query_vectors(count: int, vocabulary: int, seed: int) -> list[QueryVector]:
 
 
 def candidates(count: int, documents: int, k: int, seed: int) -> list[list[str]]:
-    """As many lists of k document ids."""
+    """As many lists of k document ids; one may be there twice."""
     draw = np.random.default_rng(seed)
-    return [[str(row) for row in draw.choice(documents, k, replace=False)] for _ in range(count)]
+    return [[str(row) for row in draw.integers(documents, size=k)] for _ in range(count)]
