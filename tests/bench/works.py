@@ -54,7 +54,7 @@ def forward_flops(model: Epic, lengths: list[int], terms: int) -> float:
 def encode(name: str, model: Epic, batches: dict[int, int], rounds: int, keep: int = KEEP, clock=process_time):
     """Passages to pruned vectors in memory, from their text on; they are as long and as unequal as usual.
 
-    Our batches are counted in word-pieces: up to 96, as if they were padded, for each passage of a batch of theirs.
+    Our batches are counted in word-pieces: up to 96 for each passage of a batch of theirs.
     """
     theirs = plain.PlainEpic(model).eval()
     for batch, count in batches.items():
