@@ -2,7 +2,7 @@
 
     python -m tests.bench [small|full|tiny] [FOLDER]
 
-`small` takes up to four minutes, `full` about half an hour; `tiny` only shows that everything works.
+`small` takes up to four minutes, `full` about a quarter of an hour; `tiny` only shows that everything works.
 """
 
 import os
