@@ -46,8 +46,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 def _mapping(loader, node):
     keys = [loader.construct_object(key) for key, _ in node.value]
-    twice = next((key for key in keys if keys.count(key) > 1), None)
-    if twice is not None:
+    if (twice := _twice(keys)) is not None:
         raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} is given twice", node.start_mark)
     return {loader.construct_object(key): loader.construct_object(value, deep=True) for key, value in node.value}
 
@@ -90,7 +89,7 @@ def _check_references(path, settings) -> None:
     ids = {}
     for key in ("query_sets", "first_stages", "models", "rows"):
         ids[key] = [item["id"] for item in settings[key]]
-        if twice := next((name for name in ids[key] if ids[key].count(name) > 1), None):
+        if twice := _twice(ids[key]):
             raise InputError(f"{path}: $.{key}: the id {twice} is given twice")
 
     def must_exist(key, name, where):
@@ -110,17 +109,25 @@ def _check_references(path, settings) -> None:
         widest = settings["encode"]["max_terms"]
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
             raise InputError(f"{path}: $.rows.{row['id']}.keep: {row['keep']} is more than encode.max_terms ({widest})")
-    for position, comparison in enumerate(settings["comparisons"]):
-        for field in ("system", "baseline"):
-            must_exist("rows", comparison[field], f"$.comparisons[{position}].{field}")
-            if find(settings["rows"], comparison[field])["kind"] == "published-only":
-                raise InputError(f"{path}: $.comparisons[{position}]: {comparison[field]} is not run here")
+    if twice := _twice(family["mark"] for family in settings["comparisons"]):
+        raise InputError(f"{path}: $.comparisons: the mark {twice} is given twice")
+    for family in settings["comparisons"]:
+        where = f"$.comparisons.{family['mark']}"
+        if twice := _twice(map(tuple, family["pairs"])):
+            raise InputError(f"{path}: {where}: the pair {', '.join(twice)} is given twice")
+        for name in [name for pair in family["pairs"] for name in pair]:
+            must_exist("rows", name, where)
+            if find(settings["rows"], name)["kind"] == "published-only":
+                raise InputError(f"{path}: {where}: {name} is not run here")
 
     def must_serve(name, purposes, where):
         must_exist("query_sets", name, where)
         if (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
             raise InputError(f"{path}: {where}: {name} is for {purpose}, expected a set for {' or '.join(purposes)}")
 
+    for passage in settings["texts"]["passages"]:
+        if isinstance(passage, dict):
+            must_exist("query_sets", passage["query_set"], "$.texts.passages")
     must_serve(settings["latency"]["query_set"], ("latency", "test"), "$.latency.query_set")
     must_serve(settings["evaluate"]["headline"], ("test",), "$.evaluate.headline")
     must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
@@ -137,6 +144,12 @@ def _check_references(path, settings) -> None:
         must_exist("first_stages", triples["first_stage"], "$.triples.first_stage")
     if [query_set["purpose"] for query_set in settings["query_sets"]].count("validation") != 1:
         raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation")
+
+
+def _twice(items):
+    """The first item that stands twice, or None."""
+    items = list(items)
+    return next((item for item in items if items.count(item) > 1), None)
 
 
 def _check_keys(what: str, given: set[str], needed: set[str]) -> None:

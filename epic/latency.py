@@ -1,110 +1,26 @@
 """Latency as the paper measures it: one query at a time, first some to warm up, then those that count.
 
-The query vector is computed beside retrieval and the loading of passage vectors, as the paper describes, and the
-total is the wall clock around that concurrent run. Nothing here is deterministic, so nothing of it is in a row's JSON.
+Afterwards the same queries again with index and vectors dropped from memory, where the system allows it. Nothing here
+is deterministic, so nothing of it is in a row's JSON.
 """
 
 import logging
 import os
 import platform
-import tempfile
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter_ns
-from typing import NamedTuple
 
 import numpy as np
 
-from epic import java
-from epic.data import open_documents, read_queries
-from epic.files import InputError, read_json, write_json, write_text
+from epic.data import read_queries
+from epic.files import InputError, numbered_lines, write_json, write_text
 from epic.log import progress
-from epic.mapped import Mapped, announce
-from epic.runs import read_run
-from epic.store import Store, open_store
+from epic.mapped import evict
+from epic.significance import bootstrap_interval
+from epic.timed import System, Timing
 
 log = logging.getLogger(__name__)
-
-
-class Timing(NamedTuple):
-    """Nanoseconds of one query by stage."""
-
-    retrieve: int
-    load: int
-    query_vector: int
-    score: int
-    total: int
-
-
-class Candidates(NamedTuple):
-    """Passage vectors of one query's candidates, loaded, ready to be scored."""
-
-    doc_ids: list[str]
-    score: Callable  # of the query vector
-
-
-def first_stage(index, settings: dict, hits: int):
-    """A function from a query's text to its hits."""
-    searcher = java.searcher(index, settings["k1"], settings["b"])
-    return lambda text: [hit.docid for hit in searcher.search(text, hits)]
-
-
-@contextmanager
-def reranker(search, queries: dict[str, str], files, row: dict, encode: dict, compute: dict, scratch):
-    """Yield a function that times one query through the whole row; a row without a model is its first stage.
-
-    A row that keeps all terms has no store: the unpruned vectors of its candidates, known from the first-stage run, lie
-    in `scratch` meanwhile. No query goes through the searcher before it is timed.
-    """
-    if row["kind"] == "first-stage":
-        yield lambda text: retrieve_timing(search, text)
-        return
-    from epic.weigh import query_encoder
-
-    encode_query, cutoff = query_encoder(files.checkpoint, compute), read_json(files.cutoff)["cutoff"]
-    with tempfile.TemporaryDirectory(dir=scratch, prefix=".dense-") as folder, ThreadPoolExecutor(1) as pool:
-        if files.store:
-            load = pruned_loader(open_store(files.store, files.checkpoint))
-        else:
-            run = read_run(files.run, hits=cutoff)
-            wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
-            path = Path(folder, "vectors.f16")
-            dense_vectors(files.checkpoint, compute, open_documents(files.manifest), wanted, encode, path)
-            load = dense_loader(path, wanted)
-        yield lambda text: rerank_timing(lambda t: search(t)[:cutoff], encode_query, load, text, pool)
-
-
-def retrieve_timing(search, text: str) -> Timing:
-    """Time a query through the first stage alone."""
-    start = perf_counter_ns()
-    search(text)
-    took = perf_counter_ns() - start
-    return Timing(took, 0, 0, 0, took)
-
-
-def rerank_timing(search, encode, load, text: str, pool: ThreadPoolExecutor) -> Timing:
-    """Time a query through retrieval and re-ranking; `encode` runs in the pool meanwhile."""
-    start = perf_counter_ns()
-    encoding = pool.submit(_timed, encode, text)
-    doc_ids = search(text)
-    retrieved = perf_counter_ns()
-    candidates = load(doc_ids)
-    loaded = perf_counter_ns()
-    query, encoded = encoding.result()
-    ready = perf_counter_ns()
-    order = sorted(zip((-candidates.score(query)).tolist(), candidates.doc_ids, strict=True))
-    end = perf_counter_ns()
-    if len(order) != len(doc_ids):
-        raise RuntimeError("a candidate was lost while scoring")
-    return Timing(retrieved - start, loaded - retrieved, encoded, end - ready, end - start)
-
-
-def _timed(function, *arguments):
-    start = perf_counter_ns()
-    result = function(*arguments)
-    return result, perf_counter_ns() - start
+WARM, COLD = "warm", "cold"
+LEVEL = 0.95
 
 
 def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:
@@ -115,78 +31,78 @@ def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:
     return dict(list(queries.items())[: warm_up + measured])
 
 
-def measure(queries: dict[str, str], time_one, warm_up: int) -> dict[str, Timing]:
-    """Timings of the queries after the warm-up, in file order."""
-    timings = {query_id: time_one(text) for query_id, text in progress(queries.items(), desc="latency")}
-    return dict(list(timings.items())[warm_up:])
+def measure(system: System, queries: dict[str, str], warm_up: int) -> tuple[dict[str, dict[str, Timing]], str | None]:
+    """Timings after the warm-up, in file order, by pass; and why there is no cold pass, if there is none."""
+    counted = dict(list(queries.items())[warm_up:])
+    with system.opened() as time_one:
+        timings = {query_id: time_one(text) for query_id, text in progress(queries.items(), desc="latency")}
+    found = {WARM: {query_id: timings[query_id] for query_id in counted}}
+    if not evict(*system.on_disk):
+        return found, "index and vectors could not be dropped from memory on this file system"
+    with system.opened() as time_one:
+        found[COLD] = {query_id: time_one(text) for query_id, text in progress(counted.items(), desc="latency, cold")}
+    return found, None
 
 
-def pruned_loader(store: Store):
-    """Read the stored rows of the candidates into memory and score them there."""
-    from epic.lookup import dot
-
-    def load(doc_ids) -> Candidates:
-        rows = store.positions(doc_ids)
-        store.announce(rows)
-        terms, weights = store.terms[rows], store.weights[rows]  # (k, keep), copies: this is the read from disk
-        return Candidates(doc_ids, lambda query: dot(terms, weights, np.arange(len(rows)), query))
-
-    return load
-
-
-def dense_loader(path, doc_ids: list[str]):
-    """The same for unpruned vectors, one float16 per vocabulary entry; only the query's terms are read, when it is scored."""
-    from epic.lookup import dense_dot
-
-    places = {doc_id: place for place, doc_id in enumerate(doc_ids)}
-    width = Path(path).stat().st_size // 2 // max(1, len(doc_ids))
-    vectors = Mapped(path, np.float16, (len(doc_ids), width))
-
-    def load(doc_ids) -> Candidates:
-        if absent := [doc_id for doc_id in doc_ids if doc_id not in places]:
-            raise InputError(
-                f"document {absent[0]} is a hit now, but was none in the run that vectors were made for; index again"
-            )
-        rows = np.array([places[doc_id] for doc_id in doc_ids], dtype=np.int64)  # (k,)
-        announce(rows, vectors)
-        return Candidates(doc_ids, lambda query: dense_dot(vectors.array, rows, query))
-
-    return load
-
-
-def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], encode: dict, path) -> None:
-    """Unpruned vectors of some documents as a file, (n, V) float16."""
-    from epic.encode import vectors_by_batch  # torch takes seconds to import; the other rows do not need it
-    from epic.inference import load_model
-
-    model = load_model(checkpoint, compute)
-    pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    with open(path, "wb") as stream:
-        stream.truncate(len(doc_ids) * model.vocabulary * 2)
-        for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"]):
-            for row, vector in zip(rows, found, strict=True):
-                stream.seek(row * vector.nbytes)
-                stream.write(vector)
-
-
-def summary(timings: dict[str, Timing]) -> dict[str, dict[str, float]]:
-    """Mean and percentiles in milliseconds by stage."""
+def summary(timings: dict[str, Timing]) -> dict[str, dict]:
+    """Mean with its bootstrap interval, and percentiles, in milliseconds by stage."""
     table = np.array(list(timings.values()), dtype=np.float64) / 1e6  # (n, stages)
+    return {stage: statistics(column) for stage, column in zip(Timing._fields, table.T, strict=True)}
+
+
+def statistics(values: np.ndarray) -> dict:
+    """Mean, interval of the mean, and percentiles."""
+    percentiles = {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)}
+    return {"mean": float(values.mean()), "interval": bootstrap_interval(values, LEVEL)} | percentiles
+
+
+def write_latency(timings: dict, skipped: str | None, settings: dict, threads: int, out, queries_out) -> None:
+    """The summary with the machine it was measured on, and beside it every query's nanoseconds."""
+    lines = ["\t".join(("query_id", "pass", *(f"{stage}_ns" for stage in Timing._fields)))]
+    for name, by_query in timings.items():
+        lines += ["\t".join((query_id, name, *map(str, timing))) for query_id, timing in by_query.items()]
+    write_text(queries_out, "\n".join(lines) + "\n")
+    facts = {"queries": len(timings[WARM]), "settings": settings, "ms": summary(timings[WARM])}
+    facts |= {"cold": summary(timings[COLD]) if COLD in timings else None, "cold_skipped": skipped}
+    write_json(out, facts | {"machine": machine() | {"threads": threads}})
+    log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], facts["queries"])
+
+
+def read_totals(path) -> dict[str, int]:
+    """Total nanoseconds by query, warm, of a file that `write_latency` wrote."""
+    header, *lines = [line.split("\t") for _, line in numbered_lines(path)] or [[]]
+    if header[:2] != ["query_id", "pass"] or header[-1] != "total_ns" or any(len(line) != len(header) for line in lines):
+        raise InputError(f"{path}: not a table of timings; delete it and run again")
+    return {line[0]: int(line[-1]) for line in lines if line[1] == WARM}
+
+
+def overhead(system_path, baseline_path) -> dict:
+    """Milliseconds that a system takes beyond a baseline, query by query, and how many times as fast it is."""
+    system, baseline = read_totals(system_path), read_totals(baseline_path)
+    if system.keys() != baseline.keys():
+        raise InputError(f"{system_path} and {baseline_path} were not timed on the same queries; delete both, run again")
+    pairs = np.array([(system[query_id], baseline[query_id]) for query_id in system], dtype=np.float64) / 1e6  # (n, 2)
+    means = pairs.mean(axis=0)
+    return {"queries": len(pairs), "ms": statistics(pairs[:, 0] - pairs[:, 1]), "speed_up": float(means[1] / means[0])}
+
+
+def machine() -> dict:
+    """What a reader must know to judge milliseconds."""
     return {
-        stage: {"mean": float(column.mean())} | {f"p{p}": float(np.percentile(column, p)) for p in (50, 95, 99)}
-        for stage, column in zip(Timing._fields, table.T, strict=True)
+        "cpu": cpu_name(),
+        "cores": os.cpu_count(),
+        "allowed_cores": len(os.sched_getaffinity(0)),
+        "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        "load": list(os.getloadavg()),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "gpu": _first_line("/proc/driver/nvidia/version"),
+        "system": platform.platform(),
+        "environment": {key: os.environ[key] for key in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "JAVA_HOME") if key in os.environ},
     }
 
 
-def write_latency(timings: dict[str, Timing], settings: dict, threads: int, out, queries_out) -> None:
-    """The summary with the machine it was measured on, and beside it every query's nanoseconds."""
-    lines = ["\t".join(("query_id", *(f"{stage}_ns" for stage in Timing._fields)))]
-    lines += ["\t".join((query_id, *map(str, timing))) for query_id, timing in timings.items()]
-    write_text(queries_out, "\n".join(lines) + "\n")
-    machine = {"cpu": cpu_name(), "cores": os.cpu_count(), "torch_threads": threads, "system": platform.platform()}
-    facts = {"queries": len(timings), "settings": settings, "ms": summary(timings), "machine": machine}
-    write_json(out, facts)
-    log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], len(timings))
+def _first_line(path) -> str | None:
+    return Path(path).read_text(encoding="utf-8").splitlines()[0].strip() if Path(path).exists() else None
 
 
 def cpu_name() -> str:

@@ -7,6 +7,7 @@ together before they are touched; where the platform cannot do so, reading is as
 
 import mmap
 import os
+from pathlib import Path
 
 import numpy as np
 
@@ -38,13 +39,9 @@ class Mapped:
 
     def in_memory(self, rows: np.ndarray) -> bool:
         """Whether a byte of each row can be read without waiting for the disk; no, where that cannot be found out."""
-        if self._map is None or not hasattr(os, "RWF_NOWAIT"):
-            return self._map is None
-        byte = [bytearray(1)]
-        try:
-            return all(os.preadv(self._file.fileno(), byte, start, os.RWF_NOWAIT) for start in (rows * self.row_bytes).tolist())
-        except OSError:  # it would have to wait, or the file system cannot tell
-            return False
+        return self._map is None or all(
+            _readable_at_once(self._file.fileno(), start) for start in (rows * self.row_bytes).tolist()
+        )
 
 
 def announce(rows: np.ndarray, *files: Mapped) -> None:
@@ -56,3 +53,31 @@ def announce(rows: np.ndarray, *files: Mapped) -> None:
     if len(rows) and not files[0].in_memory(rows[:: -(-len(rows) // LOOK_AT)]):
         for file in files:
             file.announce(rows)
+
+
+def evict(*paths) -> bool:
+    """Drop files, and all files of folders, from the page cache; whether that worked, looked at in the largest one.
+
+    What is mapped at that moment stays, here or in another process, and so does all of a file system that lives in memory.
+    """
+    inside = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path])]
+    files = sorted((file for file in inside if file.is_file() and file.stat().st_size), key=lambda file: file.stat().st_size)
+    if not files or not hasattr(os, "posix_fadvise"):
+        return False
+    gone = True
+    for file in files:
+        with open(file, "rb") as stream:
+            os.fsync(stream.fileno())  # what is not on disk yet is not dropped
+            os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+            if file == files[-1]:
+                gone = not _readable_at_once(stream.fileno(), file.stat().st_size // 2)
+                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # looking may have fetched it
+    return gone
+
+
+def _readable_at_once(descriptor: int, offset: int) -> bool:
+    """Whether a byte can be read without waiting for the disk; no, where the file system cannot tell."""
+    try:
+        return bool(os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT))
+    except (OSError, AttributeError):
+        return False

@@ -1,6 +1,7 @@
 """Ranked lists in TREC's format. The order of the file is the ranking; scores are never sorted again."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,22 +23,32 @@ def ranked(scores) -> list[ScoredDoc]:
     return sorted((ScoredDoc(doc_id, score) for doc_id, score in scores), key=lambda hit: (-hit.score, hit.doc_id))
 
 
-def read_run(path, hits: int | None = None) -> Run:
-    """Read a run, at most `hits` documents a query; a line that breaks the ranking is refused."""
-    run: Run = {}
-    seen: set[str] = set()
+def ranked_lists(path) -> Iterator[tuple[str, list[ScoredDoc]]]:
+    """Yield (query id, hits) of a run, one query at a time; a line that breaks the ranking is refused."""
+    done: set[str] = set()
+    query_id, hits, seen = None, [], set()
     for number, line in numbered_lines(path):
-        query_id, doc_id, rank, score = _fields(path, number, line)
-        if query_id not in run:
-            run[query_id], seen = [], set()
-        if rank != len(seen) + 1:
-            raise InputError(f"{path} line {number}: rank {rank} of query {query_id} follows rank {len(seen)}; write it anew")
+        name, doc_id, rank, score = _fields(path, number, line)
+        if name != query_id:
+            if query_id is not None:
+                yield query_id, hits
+            if name in done:
+                raise InputError(f"{path} line {number}: the hits of query {name} stand in two places; sort the run by query")
+            query_id, hits, seen = name, [], set()
+            done.add(name)
+        if rank != len(hits) + 1:
+            raise InputError(f"{path} line {number}: rank {rank} of query {name} follows rank {len(hits)}; write it anew")
         if doc_id in seen:
-            raise InputError(f"{path} line {number}: document {doc_id} stands twice in query {query_id}")
+            raise InputError(f"{path} line {number}: document {doc_id} stands twice in query {name}")
         seen.add(doc_id)
-        if hits is None or rank <= hits:
-            run[query_id].append(ScoredDoc(doc_id, score))
-    return run
+        hits.append(ScoredDoc(doc_id, score))
+    if query_id is not None:
+        yield query_id, hits
+
+
+def read_run(path, hits: int | None = None) -> Run:
+    """Read a run, at most `hits` documents a query."""
+    return {query_id: found[:hits] for query_id, found in ranked_lists(path)}
 
 
 def _fields(path, number: int, line: str):

@@ -5,50 +5,39 @@ import io
 
 from epic.files import read_json, write_json, write_text
 from epic.rows import comparison_of, published_ms
+from epic.verdicts import over_the_table, said
 
 
-def build(rows: list[dict], latencies: dict, comparisons: list[dict], headline: str) -> list[dict]:
-    """One record a row; a mark stands where a declared comparison is significant."""
+def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list[dict]:
+    """One record a row; a mark stands where a declared comparison is significant. tests: query set -> its families."""
     records = []
     for row in rows:
         found = comparison_of(row, headline)
-        comparable = found["verdict"] in ("match", "above", "below")
         latency = latencies.get(row["id"])
-        tested = [c for c in comparisons if c["system"] == row["id"] and c["query_set"] == found["query_set"]]
-        marks = [comparison["mark"] for comparison in tested if comparison["significant"]]
+        families = tests[found["query_set"]]["families"] if found["query_set"] in tests else []
+        marks = [
+            family["mark"]
+            for family in families
+            if any(test["system"] == row["id"] and test["significant"] for test in family["tests"])
+        ]
+        total = latency["ms"]["total"] if latency else {"mean": None, "interval": None}
         records.append(
-            {
-                "id": row["id"],
-                "group": row["group"],
-                "label": row["label"],
-                "query_set": found["query_set"],
-                "published_query_set": found["published_query_set"],
-                "published": found["published"],
-                "ours": found["ours"],
-                "difference": found["ours"] - found["published"] if comparable else None,
-                "marks": "".join(marks),
-                "published_ms": published_ms(row),
-                "ours_ms": latency["ms"]["total"]["mean"] if latency else None,
-                "verdict": found["verdict"],
-            }
+            {key: row[key] for key in ("id", "group", "label", "kind", "first_stage", "model", "keep")}
+            | found
+            | {"marks": "".join(marks), "published_ms": published_ms(row), "ours_ms": total["mean"]}
+            | {"interval_ms": total["interval"]}
         )
     return records
 
 
-def caption(title: str, note: str, headline: str, comparisons: list[dict], alpha: float) -> str:
+def caption(title: str, note: str, headline: str, families: list[dict], alpha: float) -> str:
     """What a reader must know to read the table."""
-    tested: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        names = tested.setdefault(comparison["mark"], [])
-        if comparison["baseline"] not in names:
-            names.append(comparison["baseline"])
-    shown = {mark: ", ".join(names) if len(names) <= 3 else f"{len(names)} rows (table.json)" for mark, names in tested.items()}
-    marks = "; ".join(f"{mark} against {names}" for mark, names in shown.items())
+    marks = "; ".join(f"{family['mark']}: {family['says']}" for family in families)
     return (
         f"{title}. MRR@10 and mean milliseconds per query. Ours is of the query set that is named: the published one, or "
-        f"{headline} where that is not run. Marks: significantly different there (paired t-test, p < {alpha:g}): {marks}. "
-        f"A difference and a verdict are given only where the published value is of the same query set. Latencies depend on "
-        f"the machine and get no verdict. {note}"
+        f"{headline} where that is not run. A letter marks a significant difference there (paired t-test, p < {alpha:g}, "
+        f"corrected by Holm within each letter): {marks}. A difference and a verdict are given only where the published value "
+        f"is of the same collection, encoder and query set. Latencies depend on the machine and get no verdict. {note}"
     )
 
 
@@ -57,8 +46,21 @@ def number(value, digits: int, missing: str, signed: bool = False) -> str:
     return missing if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
 
 
-def markdown(records: list[dict], text: str) -> str:
-    """A Markdown table with a line for each group."""
+def cells_of(record: dict, missing: str) -> list[str]:
+    """A record as text, but for marks and label."""
+    return [
+        record["query_set"] or missing,
+        number(record["published"], 3, missing),
+        number(record["ours"], 4, "not run"),
+        number(record["difference"], 4, missing, signed=True),
+        number(record["published_ms"], 0, missing),
+        number(record["ours_ms"], 1, missing),
+        said(record["verdict"], record["because"]),
+    ]
+
+
+def markdown(records: list[dict], over: dict, text: str) -> str:
+    """A Markdown table with a line for each group, and below it how the table stands as a whole."""
     lines = [
         "| Method | query set | MRR@10 published | ours | difference | ms published | ours | verdict |",
         "|---|---|---:|---:|---:|---:|---:|---|",
@@ -68,12 +70,26 @@ def markdown(records: list[dict], text: str) -> str:
         if record["group"] != group:
             group = record["group"]
             lines.append(f"| **{group}** | | | | | | | |")
-        ours = number(record["ours"], 4, "not run") + record["marks"]
-        cells = [record["label"], record["query_set"] or "-", number(record["published"], 3, "-"), ours]
-        cells += [number(record["difference"], 4, "-", signed=True), number(record["published_ms"], 0, "-")]
-        cells += [number(record["ours_ms"], 1, "-"), record["verdict"]]
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", text, ""])
+        cells = cells_of(record, "-")
+        cells[2] += record["marks"]
+        lines.append("| " + " | ".join([record["label"], *cells]) + " |")
+    return "\n".join([*lines, "", text, "", *(line for order in over["models"] for line in in_words(order, over))])
+
+
+def in_words(order: dict, over: dict) -> list[str]:
+    """How a model's part of the table stands to the published one."""
+    tau = number(order["kendall_tau"], 2, "undefined")
+    why = f" (not comparable: {', '.join(order['because'])})" if order["because"] else ""
+    gains = []
+    for gain in order["gains"]:
+        ratio, delta = gain["effect_ratio"], gain["delta_relative_improvement"]
+        gains.append(f"{gain['system']} {number(ratio, 2, '-')}, {number(delta, 3, '-', signed=True)}")
+    return [
+        f"Model `{order['model']}` on {over['query_set']}{why}: Kendall's tau {tau} between the published and our order of "
+        f"{order['systems']} systems. Gain over the own first stage, as effect ratio (1 is the published gain) and published "
+        f"minus our relative improvement: {'; '.join(gains) or 'none'}.",
+        "",
+    ]
 
 
 def latex(records: list[dict], text: str) -> str:
@@ -86,11 +102,9 @@ def latex(records: list[dict], text: str) -> str:
         if record["group"] != group:
             group = record["group"]
             lines += [r"\midrule", rf"\multicolumn{{8}}{{l}}{{\textbf{{{escape(group)}}}}} \\"]
-        cells = [escape(record["label"]), record["query_set"] or "--", number(record["published"], 3, "--")]
-        cells += [number(record["ours"], 4, "not run") + (f"$^{{{record['marks']}}}$" if record["marks"] else "")]
-        cells += [number(record["difference"], 4, "--", signed=True), number(record["published_ms"], 0, "--")]
-        cells += [number(record["ours_ms"], 1, "--"), record["verdict"]]
-        lines.append(" & ".join(cells) + r" \\")
+        cells = [escape(cell) for cell in cells_of(record, "--")]
+        cells[2] += f"$^{{{record['marks']}}}$" if record["marks"] else ""
+        lines.append(" & ".join([escape(record["label"]), *cells]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
 
 
@@ -106,19 +120,21 @@ def comma_separated(records: list[dict]) -> str:
     stream = io.StringIO()
     writer = csv.DictWriter(stream, list(records[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(records)
+    for record in records:
+        interval = " to ".join(map(str, record["interval_ms"])) if record["interval_ms"] else None
+        writer.writerow(record | {"because": "; ".join(record["because"]), "interval_ms": interval})
     return stream.getvalue()
 
 
-def write_table(rows, latencies, comparisons, headline, title, note, alpha, outs) -> None:
-    """Write the table in all four forms; rows, latencies and comparisons hold paths by id."""
+def write_table(rows: list, latencies: dict, tests: dict, headline: str, title: str, note: str, outs: dict) -> None:
+    """Write the table in all four forms; rows are paths, latencies paths by row, tests paths by query set."""
     found = [read_json(path) for path in rows]
-    tests = [comparison | read_json(comparison["path"]) for comparison in comparisons]
-    tests = [{key: value for key, value in test.items() if key != "path"} for test in tests]
+    tested = {query_set: read_json(path) for query_set, path in tests.items()}
     timed = {row_id: read_json(path) for row_id, path in latencies.items()}
-    records = build(found, timed, tests, headline)
-    text = caption(title, note, headline, tests, alpha)
-    write_text(outs["md"], markdown(records, text))
+    records = build(found, timed, tested, headline)
+    text = caption(title, note, headline, tested[headline]["families"], tested[headline]["alpha"])
+    over = over_the_table(found, headline)
+    write_text(outs["md"], markdown(records, over, text))
     write_text(outs["tex"], latex(records, text))
     write_text(outs["csv"], comma_separated(records))
-    write_json(outs["json"], {"title": title, "headline": headline, "rows": records, "comparisons": tests, "note": note})
+    write_json(outs["json"], {"title": title, "headline": headline, "caption": text, "rows": records, "over": over, "note": note})

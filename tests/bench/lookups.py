@@ -1,6 +1,5 @@
 """Lookups that are compared: from a store in the page cache, from unpruned vectors, and from a store that must be read."""
 
-import os
 from itertools import cycle
 from pathlib import Path
 from time import perf_counter, process_time
@@ -10,7 +9,7 @@ import torch
 
 from epic.ids import Numbered
 from epic.lookup import dense_dot, dot, scores
-from epic.mapped import Mapped
+from epic.mapped import Mapped, evict
 from epic.prune import prune
 from epic.store import Store
 from epic.vectors import QueryVector
@@ -148,10 +147,7 @@ class Cold:
 
     def _drop(self) -> None:
         self.plain = self.store = None  # what is mapped is not dropped
-        for name in ("terms.u16", "weights.f16"):
-            with open(self.path / name, "rb") as stream:
-                os.fsync(stream.fileno())  # nor what is not on disk yet
-                os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        evict(self.path)
 
     def map_plainly(self) -> None:
         """As numpy maps a file."""

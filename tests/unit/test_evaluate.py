@@ -1,19 +1,21 @@
-"""MRR@10 is the official one: by rank, over all judged queries."""
+"""MRR@10 is the official one: by rank, over all judged queries; and the other measures against independent ones."""
 
+import math
 import random
 
+import ir_measures
 import pytest
 
-from epic.evaluate import evaluate, mrr_at_10, per_query, read_values
+from epic.evaluate import evaluate, mean, measures, mrr_at_10, read_values, reciprocal_rank, values_of
 from epic.files import InputError
 
 
-def oracle(qrels, ranked):
+def oracle(qrels, ranked, relevance=1):
     """Rank-based MRR@10, written down independently."""
     total = 0.0
     for query_id, judged in qrels.items():
         for rank, doc_id in enumerate(ranked.get(query_id, [])[:10], start=1):
-            if judged.get(doc_id, 0) > 0:
+            if judged.get(doc_id, 0) >= relevance:
                 total += 1 / rank
                 break
     return total / len(qrels)
@@ -23,61 +25,121 @@ def docs(count):
     return [str(number) for number in range(count)]
 
 
+# What the official script gives is noted where ours is another number, and why that is right.
 @pytest.mark.parametrize(
     ("qrels", "ranked", "expected"),
     [
         ({"q": {"10": 1}}, {"q": docs(20)}, 0.0),  # relevant at rank 11
         ({"q": {"9": 1}}, {"q": docs(20)}, 0.1),  # at rank 10
-        ({"q": {"0": 1}}, {"q": docs(20)}, 1.0),  # a tie by score is no tie by rank
+        ({"q": {"1": 1}}, {"q": [str(i) for i in range(1, 21)]}, 1.0),  # 20 tied scores, listed first
+        ({"q": {"9": 1}}, {"q": [str(i) for i in range(1, 21)]}, 1 / 9),  # 20 tied scores, listed ninth
         ({"q": {"1": 1}, "r": {"5": 1}}, {"q": ["1"]}, 0.5),  # a judged query that was not answered counts
-        ({"q": {"1": 1}, "r": {"5": 1}}, {"q": ["1"], "r": []}, 0.5),
+        ({"q": {"1": 1}, "r": {"5": 1}}, {"q": ["1"], "r": []}, 0.5),  # and one with an empty list
         ({"q": {"1": 1}}, {"q": ["1"], "unjudged": ["1"]}, 1.0),  # an unjudged query does not
+        ({"q": {"1": 1}}, {"other": ["1"]}, 0.0),  # nothing in common (official: IOError)
         ({"q": {"2": 1, "5": 1}}, {"q": ["9", "2", "8", "7", "5"]}, 0.5),  # the first of two
-        ({"q": {"1": 0, "2": 1, "3": 2}}, {"q": ["1", "2", "3"]}, 0.5),  # relevance 0 is not relevant
+        ({"q": {"1": 0, "2": 1, "3": 2}}, {"q": ["1", "2", "3"]}, 0.5),  # grade 0 is not relevant (official: 1.0)
+        ({"q": {"1": 1}, "r": {"2": 0}}, {"q": ["1"], "r": ["2"]}, 0.5),  # nothing relevant at all (official: 1.0)
         ({"q": {"1": 1}}, {}, 0.0),  # nothing was answered
-        ({"q": {"0": 1}}, {"q": ["7", "8", "9"]}, 0.0),  # the official script's false credit for id 0 is not copied
+        ({"q": {"0": 1}}, {"q": ["7", "8", "9"]}, 0.0),  # no false credit for id 0 in a short list (official: 0.25)
     ],
 )
 def test_known_cases(qrels, ranked, expected):
-    assert mrr_at_10(qrels, ranked) == expected == oracle(qrels, ranked)
+    assert mrr_at_10(qrels, ranked) == pytest.approx(expected, rel=1e-12) and oracle(qrels, ranked) == expected
 
 
-def test_random_cases_agree_with_the_oracle():
-    draw = random.Random(5)
-    for _ in range(300):
-        qrels = {
-            f"q{i}": {str(draw.randrange(30)): draw.choice([0, 1, 1, 2]) for _ in range(draw.randint(1, 4))} for i in range(5)
-        }
-        ranked = {query_id: draw.sample(docs(30), draw.randint(0, 25)) for query_id in qrels if draw.random() < 0.8}
-        assert mrr_at_10(qrels, ranked) == pytest.approx(oracle(qrels, ranked), rel=1e-12)
+def write(tmp_path, run, qrels="q 0 8 1\nmissing 0 1 1\n", queries="q\ttext\nmissing\ttext\nunjudged\ttext\n"):
+    for name, text in (("a.run", run), ("qrels", qrels), ("queries", queries)):
+        (tmp_path / name).write_text(text)
+    return tmp_path / "a.run", tmp_path / "queries", tmp_path / "qrels"
+
+
+def test_the_order_of_the_file_counts_where_scores_tie_or_differ_by_less_than_float32(tmp_path):
+    tied = "".join(f"q Q0 {doc} {rank} 1.0 t\n" for rank, doc in enumerate(range(1, 21), start=1))
+    for relevant, expected in (("1", 1.0), ("9", 1 / 9), ("11", 0.0)):
+        evaluate(*write(tmp_path, tied, f"q 0 {relevant} 1\n"), 200, 1, tmp_path / "v")
+        assert read_values(tmp_path / "v")["RR@10"]["q"] == pytest.approx(expected, rel=1e-12)
+    evaluate(*write(tmp_path, "q Q0 b 1 16.0000001 t\nq Q0 a 2 16.0 t\n", "q 0 b 1\n"), 200, 1, tmp_path / "v")
+    assert read_values(tmp_path / "v")["RR@10"]["q"] == 1.0
+
+
+def random_case(draw, queries=5, graded=(0, 1, 1, 2)):
+    qrels = {f"q{i}": {str(draw.randrange(30)): draw.choice(graded) for _ in range(draw.randint(1, 4))} for i in range(queries)}
+    ranked = {query_id: draw.sample(docs(30), draw.randint(0, 25)) for query_id in qrels if draw.random() < 0.8}
+    return qrels, ranked
+
+
+@pytest.mark.parametrize("relevance", [1, 2])
+def test_random_cases_agree_with_the_oracle(relevance):
+    draw = random.Random(relevance)
+    for _ in range(1000):
+        qrels, ranked = random_case(draw)
+        assert mrr_at_10(qrels, ranked, relevance) == pytest.approx(oracle(qrels, ranked, relevance), rel=1e-12)
+
+
+def test_every_measure_agrees_with_ir_measures():
+    draw, wanted = random.Random(7), measures(hits=20, relevance=2)
+    assert [measure.name for measure in wanted] == ["RR@10", "nDCG@10", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@20"]
+    qrels, ranked = random_case(draw, queries=200, graded=(0, 1, 2, 3))
+    found = values_of(qrels, iter(ranked.items()), wanted)
+    judged = [ir_measures.Qrel(q, d, r) for q, by_doc in qrels.items() for d, r in by_doc.items()]
+    hits = [ir_measures.ScoredDoc(q, d, -place) for q, doc_ids in ranked.items() for place, d in enumerate(doc_ids)]
+    for place, measure in enumerate(wanted):
+        expected = ir_measures.calc_aggregate([ir_measures.parse_measure(measure.name)], judged, hits)
+        assert mean(values[place] for values in found.values()) == pytest.approx(next(iter(expected.values())), rel=1e-6), (
+            measure.name
+        )
+
+
+def test_recall_is_at_the_depth_that_was_asked_for():
+    assert [measure.name for measure in measures(1000, 1)] == ["RR@10", "nDCG@10", "AP", "R@1000"]
+    assert "R@1000" not in [measure.name for measure in measures(200, 1)]
+    assert reciprocal_rank(1) == "RR@10" and reciprocal_rank(2) == "RR(rel=2)@10"
+
+
+def test_by_hand():
+    """Two relevant passages at ranks 2 and 4 of four hits, a third one not found."""
+    qrels = {"q": {"a": 1, "b": 1, "c": 1}}
+    (found,) = values_of(qrels, [("q", ["x", "a", "y", "b"])], measures(4, 1)).values()
+    ideal = 1 + 1 / math.log2(3) + 1 / math.log2(4)
+    expected = [1 / 2, (1 / math.log2(3) + 1 / math.log2(5)) / ideal, (1 / 2 + 2 / 4) / 3, 2 / 3]
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
+def test_more_queries_than_are_taken_at_a_time(monkeypatch):
+    monkeypatch.setattr("epic.evaluate.QUERIES_AT_A_TIME", 2)
+    qrels = {f"q{i}": {"a": 1} for i in range(5)}
+    ranked = {f"q{i}": ["b"] * i + ["a"] if i < 2 else ["a"] for i in range(5)}
+    assert mrr_at_10(qrels, ranked) == (1 + 1 / 2 + 3) / 5
 
 
 def test_a_document_that_stands_twice_is_refused():
     with pytest.raises(InputError, match="stands twice"):
-        per_query({"q": {"1": 1}}, {"q": ["1", "2", "1"]})
-
-
-def test_ndcg_by_hand():
-    import math
-
-    found = per_query({"q": {"a": 1, "b": 1}}, {"q": ["x", "a"]})["q"]["nDCG@10"]
-    assert found == pytest.approx((1 / math.log2(3)) / (1 + 1 / math.log2(3)), rel=1e-6)
+        mrr_at_10({"q": {"1": 1}}, {"q": ["1", "2", "1"]})
 
 
 def test_values_survive_the_file(tmp_path):
-    (tmp_path / "a.run").write_text("q Q0 7 1 2.5 tag\nq Q0 8 2 2.5 tag\n")
-    (tmp_path / "qrels").write_text("q 0 8 1\nmissing 0 1 1\n")
-    evaluate(tmp_path / "a.run", tmp_path / "qrels", 1, tmp_path / "values.tsv")
-    assert read_values(tmp_path / "values.tsv")["RR@10"] == {"q": 0.5, "missing": 0.0}
+    evaluate(*write(tmp_path, "q Q0 7 1 2.5 tag\nq Q0 8 2 2.5 tag\nunjudged Q0 8 1 2.5 tag\n"), 200, 1, tmp_path / "values.tsv")
+    found = read_values(tmp_path / "values.tsv")
+    assert found["RR@10"] == {"q": 0.5, "missing": 0.0} and found["R@200"]["q"] == 1.0 and list(found)[-1] == "R@200"
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        ("stranger Q0 8 1 2.5 tag\n", r"a\.run: query stranger is not in .*queries; make the run from these queries"),
+        ("q Q0 8 1 nan tag\n", "line 1: .*NaN"),
+        ("q Q0 8 1 2.0 tag\nq Q0 8 2 1.0 tag\n", "line 2: document 8 stands twice"),
+        ("q Q0 8 1 2.0 tag\nunjudged Q0 8 1 1.0 tag\nq Q0 9 1 1.0 tag\n", "line 3: .*two places"),
+    ],
+)
+def test_a_run_that_cannot_be_right_is_refused_and_nothing_is_written(tmp_path, run, message):
+    with pytest.raises(InputError, match=message):
+        evaluate(*write(tmp_path, run), 200, 1, tmp_path / "values.tsv")
+    assert not (tmp_path / "values.tsv").exists()
 
 
 def test_a_truncated_table_is_refused(tmp_path):
     (tmp_path / "values.tsv").write_text("query_id\tRR@10\tnDCG@10\nq\t0.5\n")
     with pytest.raises(InputError, match=r"values\.tsv"):
         read_values(tmp_path / "values.tsv")
-
-
-def test_graded_judgments_count_from_the_given_grade():
-    graded = {"q": {"a": 1, "b": 2, "c": 0}}
-    assert per_query(graded, {"q": ["c", "a", "b"]}, relevance=1)["q"]["RR@10"] == pytest.approx(1 / 2)
-    assert per_query(graded, {"q": ["c", "a", "b"]}, relevance=2)["q"]["RR@10"] == pytest.approx(1 / 3)

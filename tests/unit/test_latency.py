@@ -3,24 +3,55 @@
 import json
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from epic.files import InputError
-from epic.latency import Candidates, Timing, dense_loader, measure, rerank_timing, summary, timed_queries, write_latency
+from epic.latency import measure, overhead, read_totals, summary, timed_queries, write_latency
+from epic.mapped import Mapped, evict
+from epic.timed import Candidates, Timing, dense_loader, rerank_timing
 from epic.vectors import QueryVector
 
 
-def test_the_warm_up_is_run_but_not_reported():
-    seen = []
+class Recorder:
+    """A system that remembers what it was asked, and how often it was opened."""
 
-    def time_one(text):
-        seen.append(text)
-        return Timing(1, 2, 3, 4, 5)
+    def __init__(self, *on_disk):
+        self.seen, self.opened_times, self.on_disk = [], 0, on_disk
 
-    found = measure({"a": "A", "b": "B", "c": "C"}, time_one, warm_up=1)
-    assert seen == ["A", "B", "C"] and list(found) == ["b", "c"]
+    @contextmanager
+    def opened(self):
+        self.opened_times += 1
+        yield lambda text: self.seen.append(text) or Timing(1, 2, 3, 4, 5)
+
+
+def test_the_warm_up_is_run_but_not_reported_and_without_eviction_there_is_no_cold_pass():
+    system = Recorder()
+    found, skipped = measure(system, {"a": "A", "b": "B", "c": "C"}, warm_up=1)
+    assert system.seen == ["A", "B", "C"] and list(found) == ["warm"] and list(found["warm"]) == ["b", "c"]
+    assert "could not be dropped" in skipped and system.opened_times == 1
+
+
+def test_the_cold_pass_repeats_the_queries_that_count_after_opening_anew(tmp_path, monkeypatch):
+    monkeypatch.setattr("epic.latency.evict", lambda *paths: True)
+    system = Recorder(tmp_path)
+    found, skipped = measure(system, {"a": "A", "b": "B"}, warm_up=1)
+    assert system.seen == ["A", "B", "B"] and system.opened_times == 2 and skipped is None
+    assert list(found["cold"]) == list(found["warm"]) == ["b"]
+
+
+def test_eviction_says_whether_it_worked(tmp_path):
+    assert not evict() and not evict(tmp_path)  # nothing to drop
+    path = tmp_path / "inner" / "v"
+    path.parent.mkdir()
+    np.ones(1 << 20, dtype=np.float16).tofile(path)
+    if not evict(tmp_path):
+        pytest.skip("this file system keeps its files in memory")
+    assert np.fromfile(path, dtype=np.float16).min() == 1
+    mapped = Mapped(path, np.float16, (1 << 10, 1 << 10))
+    assert mapped.array.min() == 1 and not evict(path)  # what is mapped stays
 
 
 def test_the_first_queries_are_timed_and_too_few_are_an_error(tmp_path):
@@ -58,9 +89,29 @@ def test_dense_vectors_are_scored_at_the_query_terms(tmp_path):
         load(["a", "d"])
 
 
+def total(milliseconds):
+    return Timing(0, 0, 0, 0, int(milliseconds * 1e6))
+
+
 def test_the_summary_is_in_milliseconds_and_every_query_is_kept(tmp_path):
-    timings = {"a": Timing(1_000_000, 0, 0, 0, 1_000_000), "b": Timing(3_000_000, 0, 0, 0, 3_000_000)}
-    assert summary(timings)["total"]["mean"] == 2.0 and summary(timings)["total"]["p50"] == 2.0
-    write_latency(timings, {"hits": 100}, 2, tmp_path / "l.json", tmp_path / "l.tsv")
-    assert (tmp_path / "l.tsv").read_text().splitlines()[2].split("\t")[0::5] == ["b", "3000000"]
-    assert json.loads((tmp_path / "l.json").read_text())["machine"]["torch_threads"] == 2
+    timings = {"warm": {"a": total(1), "b": total(3)}, "cold": {"a": total(10), "b": total(30)}}
+    assert summary(timings["warm"])["total"] == {"mean": 2.0, "interval": [1.0, 3.0], "p50": 2.0, "p95": 2.9, "p99": 2.98}
+    write_latency(timings, None, {"hits": 100}, 2, tmp_path / "l.json", tmp_path / "l.tsv")
+    lines = (tmp_path / "l.tsv").read_text().splitlines()
+    assert lines[2].split("\t")[0::6] == ["b", "3000000"] and len(lines) == 5
+    found = json.loads((tmp_path / "l.json").read_text())
+    assert found["machine"]["threads"] == 2 and found["cold"]["total"]["mean"] == 20.0 and found["ms"]["total"]["mean"] == 2.0
+    assert read_totals(tmp_path / "l.tsv") == {"a": 1_000_000, "b": 3_000_000}  # without the cold ones
+
+
+def test_the_overhead_is_paired_by_query(tmp_path):
+    for name, values in (("system", {"a": 6, "b": 14}), ("first", {"b": 9, "a": 1}), ("other", {"a": 1})):
+        timings = {"warm": {query_id: total(value) for query_id, value in values.items()}}
+        write_latency(timings, "not here", {}, 1, tmp_path / f"{name}.json", tmp_path / f"{name}.tsv")
+    found = overhead(tmp_path / "system.tsv", tmp_path / "first.tsv")
+    assert found["ms"]["mean"] == 5.0 and found["ms"]["interval"] == [5.0, 5.0] and found["speed_up"] == 0.5
+    with pytest.raises(InputError, match="not timed on the same queries"):
+        overhead(tmp_path / "system.tsv", tmp_path / "other.tsv")
+    (tmp_path / "broken.tsv").write_text("query_id\tpass\ttotal_ns\na\twarm\n")
+    with pytest.raises(InputError, match=r"broken\.tsv: not a table of timings"):
+        read_totals(tmp_path / "broken.tsv")

@@ -25,7 +25,7 @@ def test_a_run_survives_the_file_and_can_be_cut(tmp_path):
         ("q Q0 a 1 1.0 t\nq Q0 a 2 0.5 t\n", "line 2: document a stands twice"),
         ("q Q0 a 1 nan t\n", "line 1: .*NaN"),
         ("q Q0 a 1 1.0\n", "line 1: not a line of a TREC run"),
-        ("q Q0 a 1 1.0 t\nr Q0 b 1 1 t\nq Q0 c 1 1 t\n", "line 3: rank 1 of query q follows rank"),
+        ("q Q0 a 1 1.0 t\nr Q0 b 1 1 t\nq Q0 c 1 1 t\n", "line 3: the hits of query q stand in two places"),
     ],
 )
 def test_what_breaks_the_ranking_is_refused(tmp_path, text, message):

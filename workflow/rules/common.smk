@@ -4,8 +4,10 @@ from pathlib import Path
 
 from epic.config import find, load_experiments, with_purpose
 from epic.digest import code_digest
+from epic.evaluate import reciprocal_rank
 from epic.folder import folder_of, resolve
 from epic.leftovers import remove_states
+from epic.verdicts import other_conditions
 
 FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
 EXPERIMENTS = load_experiments(FOLDERS, Path(workflow.basedir, "workflow", "schemas", "experiment.schema.yaml"))

@@ -1,6 +1,6 @@
 """evaluate: values of every judged query.
 
-in   the run of a row, results/{experiment}/data/{query_set}.qrels.txt
+in   the run of a row, results/{experiment}/data/{query_set}.queries.tsv, .qrels.txt
 out  results/{experiment}/evaluate/{row}/{query_set}.tsv
 """
 
@@ -8,6 +8,7 @@ out  results/{experiment}/evaluate/{row}/{query_set}.tsv
 rule evaluate:
     input:
         run=lambda wildcards: run_of(wildcards, wildcards.query_set),
+        queries=rules.queries.output.queries,
         qrels=rules.queries.output.qrels,
     output:
         values="results/{experiment}/evaluate/{row}/{query_set}.tsv",
@@ -16,6 +17,7 @@ rule evaluate:
     conda:
         "../../environment.yml"
     params:
+        hits=item("query_set", "hits"),
         relevance=item("query_set", "relevance"),
         code=code("evaluate"),
     script:

@@ -22,10 +22,8 @@ rule latency:
         runtime="4h",
     params:
         row=lambda wildcards: {key: row_here(wildcards).get(key) for key in ("kind", "keep")},
-        first_stage=lambda wildcards: item_of(wildcards, "first_stage", item_of(wildcards, "row", wildcards.row)["first_stage"]),
+        system=timed_settings,
         latency=setting("latency"),
-        encode=lambda wildcards: {key: experiment_of(wildcards)["encode"][key] for key in ("token_budget", "vocabulary_block")},
-        compute=compute,
         code=code("latency"),
     script:
         "../scripts/latency.py"

@@ -67,6 +67,16 @@ def timed_inputs(wildcards):
     return found
 
 
+def timed_settings(wildcards):
+    """How a row is set up at query time."""
+    encode = experiment_of(wildcards)["encode"]
+    return {
+        "first_stage": item_of(wildcards, "first_stage", row_here(wildcards)["first_stage"]),
+        "encode": {key: encode[key] for key in ("token_budget", "vocabulary_block")},
+        "compute": compute(wildcards),
+    }
+
+
 def scored_sets(wildcards):
     """Query sets that a row is scored on; none for a row that is not run."""
     row = item_of(wildcards, "row", wildcards.row)
@@ -99,33 +109,60 @@ def row_settings(wildcards):
     return found
 
 
-def test_of(wildcards, comparison, query_set):
-    """The test of a declared comparison."""
-    names = {"row": comparison["system"], "baseline": comparison["baseline"], "query_set": query_set}
-    return at(rules.significance.output.test, wildcards, **names)
+def conditions_of(wildcards):
+    """What differs, for a row, from the conditions of its published values."""
+    settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
+    encoder = item_of(wildcards, "model", row["model"])["encoder"]["source"] if "model" in row else None
+    return other_conditions(settings["published_on"], settings["data"]["documents"], encoder)
+
+
+def values_of(wildcards, row, query_set):
+    """Per-query values of a row."""
+    return at(rules.evaluate.output.values, wildcards, row=row, query_set=query_set)
+
+
+def compared_values(wildcards):
+    """Per-query values of all rows that a declared comparison names, by row."""
+    families = experiment_of(wildcards)["comparisons"]
+    rows = dict.fromkeys(row for family in families for pair in family["pairs"] for row in pair)
+    return {row: values_of(wildcards, row, wildcards.query_set) for row in rows}
 
 
 def tests_of(wildcards):
-    """Declared tests of a row against its own first stage, on every test query set."""
+    """Declared tests of a row against its own first stage, on every test query set; one row needs no other comparison."""
     settings, row = experiment_of(wildcards), item_of(wildcards, "row", wildcards.row)
     first_stages = [other for other in settings["rows"] if other["kind"] == "first-stage"]
     own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
+    declared = [pair for family in settings["comparisons"] for pair in family["pairs"]]
     return [
-        test_of(wildcards, comparison, query_set)
-        for comparison in settings["comparisons"]
+        {
+            "baseline_id": baseline,
+            "query_set": query_set,
+            "metric": metric_of(wildcards, query_set),
+            "system": values_of(wildcards, system, query_set),
+            "baseline": values_of(wildcards, baseline, query_set),
+        }
+        for system, baseline in declared
         for query_set in with_purpose(settings, "test")
-        if comparison["system"] == row["id"] and comparison["baseline"] in own
+        if system == row["id"] and baseline in own
     ]
 
 
-def comparisons_of(wildcards):
-    """Declared comparisons on every test query set, each with the path of its test."""
-    settings = experiment_of(wildcards)
-    return [
-        comparison | {"query_set": name, "path": test_of(wildcards, comparison, name)}
-        for name in with_purpose(settings, "test")
-        for comparison in settings["comparisons"]
-    ]
+def metric_of(wildcards, query_set):
+    """The measure that a query set's systems are compared by."""
+    return reciprocal_rank(item_of(wildcards, "query_set", query_set)["relevance"])
+
+
+def tested_sets(wildcards):
+    """Files of significance tests by query set."""
+    sets = with_purpose(experiment_of(wildcards), "test")
+    return {name: at(rules.significance.output.tests, wildcards, query_set=name) for name in sets}
+
+
+def command_of(wildcards):
+    """What to type for a row."""
+    gpus = " --resources gpu=1" if gpu(wildcards) else ""
+    return f"snakemake results/{wildcards.experiment}/rows/{wildcards.row}.md --cores all{gpus}"
 
 
 def timed_rows(wildcards):

@@ -1,6 +1,6 @@
 """rows: one row of the table, as facts (JSON, deterministic) and as a page (Markdown, with latency).
 
-in   evaluations of all test query sets, cut-off, latency, tests against the row's own first stage
+in   evaluations of all test query sets, cut-off, latency, evaluations of the row's own first stage
 out  results/{experiment}/rows/{row}.json, .md
 """
 
@@ -17,6 +17,7 @@ rule rows:
     params:
         row=item("row"),
         settings=row_settings,
+        differs=conditions_of,
         query_sets=scored_sets,
         code=code("rows"),
     script:
@@ -29,7 +30,7 @@ rule pages:
         latency=lambda wildcards: (
             [] if item_of(wildcards, "row", wildcards.row)["kind"] == "published-only" else rules.latency.output.summary
         ),
-        tests=tests_of,
+        values=lambda wildcards: [test[side] for test in tests_of(wildcards) for side in ("system", "baseline")],
     output:
         page="results/{experiment}/rows/{row}.md",
     log:
@@ -37,7 +38,10 @@ rule pages:
     conda:
         "../../environment.yml"
     params:
+        tests=tests_of,
+        alpha=setting("evaluate", "alpha"),
         note=setting("note"),
+        command=command_of,
         code=code("pages"),
     script:
         "../scripts/pages.py"

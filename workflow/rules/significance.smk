@@ -1,21 +1,23 @@
-"""significance: a paired t-test of two rows.
+"""significance: every declared comparison on one query set.
 
-in   results/{experiment}/evaluate/{row}/{query_set}.tsv, results/{experiment}/evaluate/{baseline}/{query_set}.tsv
-out  results/{experiment}/significance/{query_set}/{row}-vs-{baseline}.json
+in   results/{experiment}/evaluate/{row}/{query_set}.tsv of all rows that are compared
+out  results/{experiment}/significance/{query_set}.json
 """
 
 
 rule significance:
     input:
-        system=rules.evaluate.output.values,
-        baseline="results/{experiment}/evaluate/{baseline}/{query_set}.tsv",
+        values=lambda wildcards: list(compared_values(wildcards).values()),
     output:
-        test="results/{experiment}/significance/{query_set}/{row}-vs-{baseline}.json",
+        tests="results/{experiment}/significance/{query_set}.json",
     log:
-        "results/{experiment}/logs/significance/{query_set}/{row}-vs-{baseline}.log",
+        "results/{experiment}/logs/significance/{query_set}.log",
     conda:
         "../../environment.yml"
     params:
+        families=setting("comparisons"),
+        values=compared_values,
+        metric=lambda wildcards: metric_of(wildcards, wildcards.query_set),
         alpha=setting("evaluate", "alpha"),
         code=code("significance"),
     script:

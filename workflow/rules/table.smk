@@ -1,6 +1,6 @@
 """table: all rows in the paper's order and grouping.
 
-in   results/{experiment}/rows/*.json, latency/*.json, significance/{query_set}/*.json
+in   results/{experiment}/rows/*.json, latency/*.json, significance/*.json
 out  results/{experiment}/table.md, .tex, .csv, .json
 """
 
@@ -9,7 +9,7 @@ rule table:
     input:
         rows=lambda wildcards: [at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]],
         latencies=lambda wildcards: list(timed_rows(wildcards).values()),
-        tests=lambda wildcards: [comparison["path"] for comparison in comparisons_of(wildcards)],
+        tests=lambda wildcards: list(tested_sets(wildcards).values()),
     output:
         md=report("results/{experiment}/table.md", caption="../report/table.rst", category="table"),
         tex="results/{experiment}/table.tex",
@@ -21,11 +21,10 @@ rule table:
         "../../environment.yml"
     params:
         latencies=timed_rows,
-        comparisons=comparisons_of,
+        tests=tested_sets,
         headline=setting("evaluate", "headline"),
         title=setting("title"),
         note=setting("note"),
-        alpha=setting("evaluate", "alpha"),
         code=code("table"),
     script:
         "../scripts/table.py"

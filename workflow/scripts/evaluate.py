@@ -4,4 +4,11 @@ from epic.evaluate import evaluate
 from epic.log import log_to
 
 with log_to(snakemake.log[0]):
-    evaluate(snakemake.input.run, snakemake.input.qrels, snakemake.params.relevance, snakemake.output.values)
+    evaluate(
+        run_path=snakemake.input.run,
+        queries_path=snakemake.input.queries,
+        qrels_path=snakemake.input.qrels,
+        hits=snakemake.params.hits,
+        relevance=snakemake.params.relevance,
+        out=snakemake.output.values,
+    )

@@ -1,13 +1,15 @@
 """Render one row as a page."""
 
 from epic.log import log_to
-from epic.rows import render_row
+from epic.pages import render_row
 
 with log_to(snakemake.log[0]):
     render_row(
         row_path=snakemake.input.row,
         latency_path=snakemake.input.get("latency") or None,
-        significance_paths=snakemake.input.get("tests", []),
+        tests=snakemake.params.tests,
+        alpha=snakemake.params.alpha,
         note=snakemake.params.note,
+        command=snakemake.params.command,
         out=snakemake.output.page,
     )

@@ -4,13 +4,14 @@ from epic.log import log_to
 from epic.rows import write_row
 
 with log_to(snakemake.log[0]):
+    files, params = snakemake.input, snakemake.params
     write_row(
-        row=snakemake.params.row,
-        settings=snakemake.params.settings,
-        query_sets=snakemake.params.query_sets,
-        evaluations=snakemake.input.get("values", []),
-        runs=snakemake.input.get("runs", []),
-        cutoff_path=snakemake.input.get("cutoff"),
-        checkpoint=snakemake.input.get("checkpoint"),
+        row=params.row,
+        settings=params.settings,
+        differs=params.differs,
+        query_sets=params.query_sets,
+        evaluations=files.get("values", []),
+        runs=files.get("runs", []),
+        model=(files.cutoff, files.checkpoint) if files.get("checkpoint") else None,
         out=snakemake.output.row,
     )

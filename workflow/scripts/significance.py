@@ -1,13 +1,13 @@
-"""Test the difference between two rows."""
+"""Test all declared comparisons of one query set."""
 
 from epic.log import log_to
-from epic.significance import compare
+from epic.significance import write_tests
 
 with log_to(snakemake.log[0]):
-    compare(
-        system_path=snakemake.input.system,
-        baseline_path=snakemake.input.baseline,
-        metric="RR@10",
+    write_tests(
+        families=snakemake.params.families,
+        paths=snakemake.params.values,
+        metric=snakemake.params.metric,
         alpha=snakemake.params.alpha,
-        out=snakemake.output.test,
+        out=snakemake.output.tests,
     )

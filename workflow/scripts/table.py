@@ -7,10 +7,9 @@ with log_to(snakemake.log[0]):
     write_table(
         rows=snakemake.input.rows,
         latencies=snakemake.params.latencies,
-        comparisons=snakemake.params.comparisons,
+        tests=snakemake.params.tests,
         headline=snakemake.params.headline,
         title=snakemake.params.title,
         note=snakemake.params.note,
-        alpha=snakemake.params.alpha,
         outs={kind: snakemake.output[kind] for kind in ("md", "tex", "csv", "json")},
     )

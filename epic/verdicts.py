@@ -1,0 +1,105 @@
+"""How our numbers stand to the published ones: row by row, and over the whole table."""
+
+from itertools import combinations
+
+MATCH, ABOVE, BELOW = "match", "above", "below"
+NOT_COMPARABLE, NOT_RUN, NOT_PUBLISHED = "not comparable", "not run", "not published"
+ROUNDING = 1e-12  # 0.31 - 0.30 is a little more than 0.01
+
+
+def other_conditions(published_on: dict, documents: str, encoder: str | None) -> list[str]:
+    """What differs from the conditions of the published values; a row without a model has no encoder."""
+    found = [] if documents == published_on["documents"] else ["collection"]
+    return found if encoder in (None, published_on["encoder"]) else [*found, "encoder"]
+
+
+def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
+    """A published entry with our value, the difference and the verdict; and where there is none, why not.
+
+    Values are compared only if collection, encoder and query set are the same. A higher value is not a match.
+    """
+    if not metrics:
+        return entry | {"ours": None, "difference": None, "verdict": NOT_RUN, "because": []}
+    ours = metrics.get(entry["query_set"], {}).get(entry["metric"])
+    because = [f"other {name}" for name in differs]
+    if entry["metric"] == "ms/query":
+        because = ["other hardware"]
+    elif ours is None:
+        because.append("other query set")
+    if because or entry["tolerance"] is None:
+        return entry | {"ours": ours, "difference": None, "verdict": NOT_COMPARABLE, "because": because}
+    difference = ours - entry["value"]
+    within = abs(difference) <= entry["tolerance"] + ROUNDING
+    verdict = MATCH if within else ABOVE if difference > 0 else BELOW
+    return entry | {"ours": ours, "difference": difference, "verdict": verdict, "because": []}
+
+
+def said(verdict: str, because: list[str]) -> str:
+    """A verdict with its reasons, for people."""
+    return f"{verdict}: {', '.join(because)}" if because else verdict
+
+
+def kendall_tau(published: list[float], ours: list[float]) -> float | None:
+    """Kendall's tau-b of two orders of the same systems, with ties; None where one of them orders nothing.
+
+    scipy.stats says the same, but takes a second to import.
+    """
+    pairs = list(combinations(range(len(published)), 2))
+    left = [_sign(published[i] - published[j]) for i, j in pairs]
+    right = [_sign(ours[i] - ours[j]) for i, j in pairs]
+    scale = sum(map(abs, left)) * sum(map(abs, right))
+    return sum(a * b for a, b in zip(left, right, strict=True)) / scale**0.5 if scale else None
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def effect_ratio(published: tuple[float, float], ours: tuple[float, float]) -> float | None:
+    """ER: our improvement over the baseline, relative to the published one; 1 is a perfect reproduction.
+
+    Both are (system, baseline). None where nothing was gained in the publication.
+    """
+    gained = published[0] - published[1]
+    return (ours[0] - ours[1]) / gained if gained else None
+
+
+def delta_relative_improvement(published: tuple[float, float], ours: tuple[float, float]) -> float | None:
+    """Delta RI: the published relative improvement minus ours; 0 is perfect, below 0 means that ours is larger."""
+    if not published[1] or not ours[1]:
+        return None
+    return (published[0] - published[1]) / published[1] - (ours[0] - ours[1]) / ours[1]
+
+
+def over_the_table(rows: list[dict], headline: str) -> dict:
+    """Model by model: the order of the systems, and the gain of each re-ranker over its own first stage.
+
+    Ours are all on the headline query set; the published values are the paper's, which mixes query sets.
+    """
+    ours = {row["id"]: row["metrics"][headline]["RR@10"] for row in rows if headline in row["metrics"]}
+    published = {row["id"]: entry for row in rows if (entry := paper_value(row)) and row["id"] in ours}
+    known = [row for row in rows if row["id"] in published]
+    first = {row["first_stage"]: row["id"] for row in known if row["kind"] == "first-stage"}
+    found = []
+    for model in dict.fromkeys(row["model"] for row in known if row["kind"] == "model"):
+        systems = [row for row in known if row["kind"] == "first-stage" or row["model"] == model]
+        values = [[published[row["id"]]["value"] for row in systems], [ours[row["id"]] for row in systems]]
+        gains = []
+        for row in systems:
+            if row["kind"] == "model" and (baseline := first.get(row["first_stage"])):
+                pairs = tuple(published[name]["value"] for name in (row["id"], baseline)), (ours[row["id"]], ours[baseline])
+                measured = {
+                    "effect_ratio": effect_ratio(*pairs),
+                    "delta_relative_improvement": delta_relative_improvement(*pairs),
+                }
+                gains.append({"system": row["id"], "baseline": baseline} | measured)
+        differs = sorted({reason for row in systems for reason in published[row["id"]]["because"]} - {"other query set"})
+        order = {"model": model, "systems": len(systems), "kendall_tau": kendall_tau(*values), "because": differs}
+        found.append(order | {"gains": gains})
+    return {"query_set": headline, "models": found}
+
+
+def paper_value(row: dict) -> dict | None:
+    """The paper's own MRR@10 of a row, judged; None where it has none."""
+    entries = [entry for entry in row["published"] if entry["metric"] == "RR@10" and entry["source"] == "paper"]
+    return entries[0] if entries else None

@@ -1,0 +1,134 @@
+"""Tests of significance by hand, at the edges, and the words that are drawn from them."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from epic.files import InputError
+from epic.significance import (
+    DRAWS,
+    bootstrap_interval,
+    compare,
+    conclusion,
+    equivalence_test,
+    holm,
+    paired,
+    paired_t_test,
+    randomisation_test,
+    write_tests,
+)
+
+
+def test_the_t_test_by_hand():
+    # differences 1, 0, 2: mean 1, standard deviation 1, t = 1 / (1 / sqrt 3); two degrees of freedom
+    t, p = paired_t_test([1, 1, 3], [0, 1, 1])
+    assert t == pytest.approx(math.sqrt(3))
+    assert p == pytest.approx(1 - math.sqrt(3) / math.sqrt(3 + 2))
+
+
+def test_the_equivalence_test_by_hand():
+    # differences 1, 0, -1: mean 0, standard error 1 / sqrt 3; at margin 1, t is sqrt 3 on both sides
+    assert equivalence_test([1, 0, 0], [0, 0, 1], 1) == pytest.approx((1 - math.sqrt(3) / math.sqrt(3 + 2)) / 2)
+
+
+def test_holm_by_hand():
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])  # 3 x 0.01, then 2 x 0.03; never below the one before
+    assert holm([0.6, 0.7]) == [1.0, 1.0] and holm([]) == []
+
+
+def test_the_randomisation_test_by_hand():
+    # one of three queries differs: swapped or not, the sum is as large as the observed one
+    assert randomisation_test([0.5, 0.0, 0.0]) == 1.0
+    # ten queries all won by the same: two of 1024 sign patterns are as extreme
+    assert randomisation_test([0.5] * 10) == pytest.approx(2 / 1024, abs=0.0015)
+
+
+def test_the_bootstrap_interval_by_hand():
+    # two queries, 0 and 1: the mean is 0 or 1 in a quarter of the draws each
+    assert bootstrap_interval([0.0, 1.0], 0.99) == [0.0, 1.0]
+    assert bootstrap_interval([0.25, 0.25, 0.25], 0.99) == [0.25, 0.25]
+
+
+def test_the_interval_does_not_depend_on_the_size_of_the_pieces(monkeypatch):
+    values = np.linspace(0, 1, 300)
+    whole = bootstrap_interval(values, 0.99)
+    monkeypatch.setattr("epic.significance.CELLS", 1000)
+    assert bootstrap_interval(values, 0.99) == pytest.approx(whole, abs=0.02)
+
+
+def test_identical_systems_give_no_nan_and_a_constant_difference_is_certain():
+    assert paired_t_test([0.5, 0.0], [0.5, 0.0]) == (0.0, 1.0)
+    assert paired_t_test([1.0, 0.5], [0.5, 0.0]) == (math.inf, 0.0)
+    with pytest.raises(InputError):
+        paired_t_test([1.0], [0.5])
+    same = compare([0.5, 0.0, 1.0], [0.5, 0.0, 1.0], 0.01, 0.005)
+    assert same == {
+        "queries": 3,
+        "system_mean": 0.5,
+        "baseline_mean": 0.5,
+        "difference": 0.0,
+        "interval": [0.0, 0.0],
+        "t": 0.0,
+        "p": 1.0,
+        "p_randomisation": 1.0,
+        "effect_size": 0.0,
+        "wins": 0,
+        "ties": 3,
+        "losses": 0,
+        "margin": 0.005,
+        "p_equivalence": 0.0,
+    }
+    always = compare([1.0, 0.5], [0.5, 0.0], 0.01, 0.1)
+    assert always["t"] is None and always["effect_size"] is None and always["p"] == 0.0 and always["p_equivalence"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("p_holm", "margin", "p_equivalence", "expected"),
+    [
+        (0.001, None, None, "different"),
+        (0.001, 0.005, 0.5, "different"),
+        (0.001, 0.005, 0.001, "different, by less than 0.005"),
+        (0.5, 0.005, 0.001, "equivalent within ±0.005"),
+        (0.9, 0.005, 0.5, "inconclusive"),
+        (0.9, None, None, "inconclusive"),  # a large p never means that two systems are the same
+        (0.01, None, None, "inconclusive"),  # below, not at
+    ],
+)
+def test_what_may_be_said(p_holm, margin, p_equivalence, expected):
+    assert conclusion({"p_holm": p_holm, "margin": margin, "p_equivalence": p_equivalence}, 0.01) == expected
+
+
+def values(path, numbers):
+    path.write_text("query_id\tRR@10\tnDCG@10\n" + "".join(f"q{i}\t{value}\t0.0\n" for i, value in enumerate(numbers)))
+    return path
+
+
+def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_path):
+    base = [0.0, 0.1, 0.5, 0.0, 1.0, 0.25, 0.0, 0.5]
+    paths = {
+        "better": values(tmp_path / "a", [value + 0.3 + 0.01 * place for place, value in enumerate(base)]),
+        "like": values(tmp_path / "b", [0.1, *base[1:]]),
+        "base": values(tmp_path / "c", base),
+    }
+    families = [
+        {"mark": "a", "says": "gain", "margin": None, "pairs": [["better", "base"], ["like", "base"]]},
+        {"mark": "b", "says": "no change", "margin": 0.2, "pairs": [["like", "base"]]},
+    ]
+    for name in ("one.json", "two.json"):
+        write_tests(families, paths, "RR@10", 0.01, tmp_path / name)
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
+    found = json.loads((tmp_path / "one.json").read_text())
+    (gain, like), (change,) = (family["tests"] for family in found["families"])
+    assert found["draws"] == DRAWS and found["metric"] == "RR@10"
+    assert gain["system"] == "better" and gain["significant"] and gain["conclusion"] == "different"
+    assert gain["p_holm"] == 2 * gain["p"] and gain["wins"] == 8 and like["wins"] == 1 and like["ties"] == 7
+    assert like["conclusion"] == "inconclusive" and change["conclusion"] == "equivalent within ±0.2"
+    assert change["p_holm"] == change["p"]  # alone in its family
+
+
+def test_systems_over_other_queries_are_not_compared():
+    with pytest.raises(InputError, match="a and b were not evaluated on the same queries"):
+        paired({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5}}, "a", "b")
+    assert paired({"a": {"q": 1.0, "r": 0.5}, "b": {"r": 0.0, "q": 0.1}}, "a", "b") == ([1.0, 0.5], [0.1, 0.0])
