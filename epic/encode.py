@@ -16,8 +16,10 @@ from epic.config import EncodeSettings
 from epic.data import Documents
 from epic.files import InputError, whole, write_json
 from epic.frequencies import Counter
+from epic.lengths import Lengths
 from epic.log import progress
 from epic.model import Epic
+from epic.pace import pace
 from epic.phi import document_vectors
 from epic.select import take, top_terms
 from epic.store import StoreWriter
@@ -42,36 +44,38 @@ def shard_bounds(total: int, shard: int, shards: int) -> range:
     return range(total * (shard - 1) // shards, total * shard // shards)
 
 
-def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, settings: EncodeSettings, out) -> None:
-    """Write the vectors of one shard, and the counts of all their values; as many vectors as documents."""
+def encode_shard(model: Epic, digest: str, documents: Documents, shard: str, settings: EncodeSettings, out) -> float:
+    """Write the vectors of one shard, the counts of all their values and of the texts' lengths; return the seconds it took.
+
+    There are as many vectors as documents.
+    """
     positions, began = shard_bounds(len(documents), *parse_shard(shard)), perf_counter()
-    counter = Counter()
+    counter, lengths = Counter(), {"word_pieces": Lengths(), "terms": Lengths()}
     with whole(out) as draft, progress(total=len(positions), desc=f"encode {shard}", unit="passage") as bar:
         writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
-            writer.add(list(texts), *pruned_vectors(model, texts, writer.keep, settings, counter, bar))
+            pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
+            writer.add(list(texts), *pruned_vectors(model, pieces, writer.keep, settings, counter, bar))
+            lengths["word_pieces"].add(map(len, pieces.values()))
+            lengths["terms"].add(len(text.split()) for text in texts.values())
             give_back_memory()
             log.info("shard %s: %s", shard, pace(start + len(texts) - positions.start, len(positions), perf_counter() - began))
+        seconds = perf_counter() - began
         tenths = counter.tenths()
         write_json(draft / "frequencies.json", {str(tenth): tenths[tenth] for tenth in sorted(tenths)})
-        written = writer.close("frequencies.json")
+        write_json(draft / "lengths.json", {kind: vars(found) for kind, found in lengths.items()})
+        written = writer.close("frequencies.json", "lengths.json")
         if written != len(positions):
             raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
     log.info("shard %s: %d vectors", shard, written)
+    return seconds
 
 
-def pace(done: int, total: int, seconds: float) -> str:
-    """How far, how fast and how long still: for logs, where no progress bar is shown."""
-    rate = done / max(seconds, 1e-9)
-    return f"{done} of {total} passages, {rate:.1f} passages/s, {(total - done) / rate / 60:.1f} minutes left"
-
-
-def pruned_vectors(model: Epic, texts: dict[str, str], keep: int, settings: EncodeSettings, counter: Counter, bar):
+def pruned_vectors(model: Epic, pieces: dict[str, list[int]], keep: int, settings: EncodeSettings, counter: Counter, bar):
     """Terms and weights (n, keep) of some passages in their order; all values are counted before they are pruned."""
-    pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-    terms = np.empty((len(texts), keep), dtype=np.uint16)  # (n, keep)
-    weights = np.empty((len(texts), keep), dtype=np.float16)  # (n, keep)
+    terms = np.empty((len(pieces), keep), dtype=np.uint16)  # (n, keep)
+    weights = np.empty((len(pieces), keep), dtype=np.float16)  # (n, keep)
     for rows, vectors in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block):
         counter.add(vectors)
         terms[rows] = chosen = top_terms(vectors, keep)  # (b, keep)

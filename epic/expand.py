@@ -54,6 +54,21 @@ def expand(documents: Documents, source, samples: int, out) -> None:
     log.info("%d documents, %d with text", total, with_text)
 
 
+def predictions_of(collection, texts: dict[str, str]) -> dict[str, str]:
+    """What was appended to some documents when the collection was expanded; texts: document id -> its own text."""
+    starts = tuple(json.dumps({"id": doc_id}, ensure_ascii=False)[:-1] + "," for doc_id in texts)
+    found = {}
+    for path in sorted(Path(collection).glob("docs-*.jsonl")):
+        with open(path, encoding="utf-8") as stream:
+            for line in stream:
+                if line.startswith(starts):
+                    document = json.loads(line)
+                    found[document["id"]] = document["contents"].removeprefix(texts[document["id"]]).strip()
+        if len(found) == len(texts):
+            break
+    return found
+
+
 def _next(predictions, source, position: int, documents: int) -> str:
     found = next(predictions, None)
     if found is None:

@@ -74,6 +74,18 @@ def searcher(index, k1: float, b: float):
     This is the class that pyserini's LuceneSearcher wraps; importing the wrapper takes nine seconds and loads an
     OpenAI client, which has no place in a latency measurement.
     """
+    found = _java_class("io.anserini.search.SimpleSearcher")(str(index))
+    found.set_bm25(float(k1), float(b))
+    return found
+
+
+def analyze(text: str) -> list[str]:
+    """The terms of a text as the index sees them: lower-cased, without stop words, Porter-stemmed."""
+    return [str(term) for term in _java_class("io.anserini.analysis.AnalyzerUtils").analyze(text)]
+
+
+def _java_class(name: str):
+    """A class of Anserini in a Java machine within this process, which is started when it is first needed."""
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["JVM_PATH"] = str(home / "lib" / "server" / "libjvm.so")
@@ -83,6 +95,4 @@ def searcher(index, k1: float, b: float):
         jnius_config.add_classpath(str(anserini_jar()))
     from jnius import autoclass
 
-    found = autoclass("io.anserini.search.SimpleSearcher")(str(index))
-    found.set_bm25(float(k1), float(b))
-    return found
+    return autoclass(name)

@@ -152,7 +152,7 @@ def _page(records: list[Record], facts: dict, notes: dict) -> str:
 
 
 def _machine() -> dict:
-    from epic.latency import cpu_name
+    from epic.machine import cpu_name
 
     versions = {"python": platform.python_version(), "torch": torch.__version__}
     return {"cpu": cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), **versions}

@@ -66,7 +66,8 @@ def encode(name: str, model: Epic, batches: dict[int, int], rounds: int, keep: i
             return plain.encode(theirs, model.pieces(texts.values()), batch, keep)
 
         def our_way(texts=texts, settings=settings):
-            return pruned_vectors(model, texts, keep, settings, Counter(), progress(disable=True))
+            pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
+            return pruned_vectors(model, pieces, keep, settings, Counter(), progress(disable=True))
 
         one = dict(list(texts.items())[:1])
         their_way(one), our_way(one)  # whatever is compiled or allocated once

@@ -12,11 +12,12 @@ import pytest
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
 from epic.data import Documents
-from epic.encode import encode_shard, pace, parse_shard, shard_bounds
+from epic.encode import encode_shard, parse_shard, shard_bounds
 from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to
 from epic.importance import query_vector
 from epic.lookup import pruned_scores
+from epic.pace import pace
 from epic.prune import cut, prune
 from epic.runs import ScoredDoc
 from epic.store import Store

@@ -1,7 +1,7 @@
 """encode: passage vectors, one folder per shard, and the counts of all their values.
 
 in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
-out  results/{experiment}/encode/{model}/{i}-of-{n}/
+out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, how fast it went
 """
 
 
@@ -11,6 +11,7 @@ rule encode:
         checkpoint=rules.train.output.checkpoint,
     output:
         vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),
+        pace="results/{experiment}/encode/{model}/{scatteritem}.pace.json",
     log:
         "results/{experiment}/logs/encode/{model}/{scatteritem}.log",
     benchmark:

@@ -69,8 +69,34 @@ def validation_relevance(wildcards):
     return find(settings["query_sets"], with_purpose(settings, "validation")[0])["relevance"]
 
 
-def shards_of(wildcards):
-    """All encoded shards of a model, in document order."""
+def shards_of(wildcards, model=None, pattern=None):
+    """All encoded shards of a model, in document order, or other files of theirs."""
     experiment_of(wildcards)  # refuses an unknown one
     scattered = getattr(gather, wildcards.experiment)
-    return scattered(rules.encode.output.vectors, experiment=wildcards.experiment, model=wildcards.model)
+    pattern = pattern or rules.encode.output.vectors
+    return scattered(pattern, experiment=wildcards.experiment, model=model or wildcards.model)
+
+
+def first_model(wildcards):
+    """The model whose tokenizer counts word-pieces; all of an experiment's have the same."""
+    return experiment_of(wildcards)["models"][0]["id"]
+
+
+def stores_of(wildcards):
+    """All stores of a model by the number of kept terms, the widest first."""
+    rows = [row for row in experiment_of(wildcards)["rows"] if row.get("model") == wildcards.model and row["keep"] != "full"]
+    widths = sorted({row["keep"] for row in rows}, reverse=True)
+    return {keep: at(rules.prune.output.store, wildcards, model=wildcards.model, keep=keep) for keep in widths}
+
+
+def shown_qrels(wildcards):
+    """Judgments that name a passage to be shown, by query set."""
+    passages = experiment_of(wildcards)["texts"]["passages"]
+    names = dict.fromkeys(passage["query_set"] for passage in passages if isinstance(passage, dict))
+    return {name: at(rules.queries.output.qrels, wildcards, query_set=name) for name in names}
+
+
+def expanded_collection(wildcards):
+    """The first collection with predicted queries; nothing where there is none."""
+    stages = [stage["id"] for stage in experiment_of(wildcards)["first_stages"] if stage["predicted_queries"]]
+    return at(rules.expand.output.collection, wildcards, first_stage=stages[0]) if stages else []

@@ -1,0 +1,110 @@
+"""Every checkable sentence of the paper with what was found here, and whether it holds.
+
+A number is compared only under the paper's conditions. A claim of order or of significance is looked at everywhere, but
+elsewhere the verdict is just `seen here` or `not seen here`: it says nothing about the paper.
+"""
+
+from pathlib import Path
+
+import yaml
+
+from epic.checks import CHECKS, WITHOUT_MODEL, Evidence, Found, Unchecked
+from epic.files import InputError, write_json, write_text
+from epic.verdicts import NOT_COMPARABLE, ROUNDING, said
+
+HOLDS, FAILS, INCONCLUSIVE, UNCHECKED = "holds", "does not hold", "inconclusive", "not checkable here"
+SEEN, UNSEEN = "seen here", "not seen here"
+KEYS = {"id", "section", "says", "published", "unit", "computed", "needs", "says_why", "tolerance", "at_least", "at_most"}
+RULES = ("tolerance", "at_least", "at_most")
+
+
+def read_claims(path) -> list[dict]:
+    """The claims of a file; a key or a function that does not exist is refused."""
+    claims = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+    for claim in claims:
+        if odd := sorted(claim.keys() - KEYS):
+            raise InputError(f"{path}: claim {claim.get('id')} has no key {odd[0]}; there are {', '.join(sorted(KEYS))}")
+        if ("computed" in claim) == ("says_why" in claim):
+            raise InputError(f"{path}: claim {claim['id']} needs either computed or says_why")
+        if unknown := [name for name in claim.get("computed", {}) if name not in CHECKS]:
+            raise InputError(f"{path}: claim {claim['id']}: no function {unknown[0]}; there are {', '.join(CHECKS)}")
+    if len({claim["id"] for claim in claims}) != len(claims):
+        raise InputError(f"{path}: an id is given twice")
+    return claims
+
+
+def check(claim: dict, evidence: Evidence, model: str | None, differs: list[str]) -> dict:
+    """What a claim comes to for one model; differs: which of collection, encoder and query set are not the paper's."""
+    try:
+        ((name, arguments),) = claim["computed"].items()
+        found = CHECKS[name](evidence, model, *arguments)
+    except Unchecked as reason:
+        return {"model": model, "ours": None, "verdict": UNCHECKED, "because": [str(reason)], "detail": ""}
+    verdict, because = _verdict(claim, found, [name for name in claim["needs"] if name in (*differs, "hardware")])
+    return {"model": model, "ours": found.value, "verdict": verdict, "because": because, "detail": found.detail}
+
+
+def _verdict(claim: dict, found: Found, differs: list[str]) -> tuple[str, list[str]]:
+    because = [f"other {name}" for name in differs]
+    if isinstance(found.value, str):
+        words = (SEEN, UNSEEN) if differs else (HOLDS, FAILS)
+        return (INCONCLUSIVE if found.holds is None else words[0] if found.holds else words[1]), because
+    if differs:
+        return NOT_COMPARABLE, because
+    return (HOLDS if _within(claim, found.value) else FAILS), []
+
+
+def _within(claim: dict, value: float) -> bool:
+    """Whether a number is near enough to the published one, or on its right side."""
+    if "at_least" in claim:
+        return value >= claim["at_least"] - ROUNDING
+    if "at_most" in claim:
+        return value <= claim["at_most"] + ROUNDING
+    return abs(value - claim["published"]) <= claim["tolerance"] + ROUNDING
+
+
+def check_all(claims: list[dict], evidence: Evidence, differs: dict[str | None, list[str]]) -> list[dict]:
+    """All claims, each for every model it speaks of; differs: by model, and for None what differs without a model."""
+    found = []
+    for claim in claims:
+        about = {key: claim.get(key) for key in ("id", "section", "says", "published", "unit", *RULES)}
+        if "says_why" in claim:
+            results = [{"model": None, "ours": None, "verdict": UNCHECKED, "because": [claim["says_why"]], "detail": ""}]
+        else:
+            alone = set(claim["computed"]) <= WITHOUT_MODEL
+            models = [None] if alone else [model for model in differs if model is not None]
+            results = [check(claim, evidence, model, differs[model]) for model in models]
+        found.append(about | {"results": results})
+    return found
+
+
+def shown(value, unit: str | None) -> str:
+    """A value for people."""
+    if value is None or isinstance(value, str):
+        return value or "-"
+    if unit == "share":
+        return f"{100 * value:.1f} %"
+    digits = f"{value:,.0f}" if abs(value) >= 100 or float(value).is_integer() else f"{value:.3g}"
+    return f"{digits} {unit}" if unit else digits
+
+
+def markdown(claims: list[dict], title: str, note: str) -> str:
+    """The claims as a table for people."""
+    lines = [f"# What the paper says, and what was found: {title}", ""]
+    lines += ["| | claim | published | model | ours | verdict |", "|---|---|---:|---|---:|---|"]
+    for claim in claims:
+        head = [claim["section"], claim["says"], shown(claim["published"], claim["unit"])]
+        for result in claim["results"]:
+            ours = shown(result["ours"], claim["unit"]) + (f" ({result['detail']})" if result["detail"] else "")
+            cells = [*head, result["model"] or "-", ours, said(result["verdict"], result["because"])]
+            lines.append("| " + " | ".join(cells) + " |")
+            head = ["", "", ""]
+    explained = "`seen here` and `not seen here` are of other data than the paper's, and say nothing about the paper."
+    return "\n".join([*lines, "", explained, "", f"*{note}*", ""])
+
+
+def write_claims(path, evidence: Evidence, differs: dict, title: str, note: str, outs: dict) -> None:
+    """Check all claims of a file and write them as JSON and Markdown."""
+    found = check_all(read_claims(path), evidence, differs)
+    write_json(outs["json"], {"title": title, "claims": found, "note": note})
+    write_text(outs["md"], markdown(found, title, note))

@@ -1,0 +1,82 @@
+"""Texts word by word with their weights: the importance of a query's word-pieces (figure 3), and of a passage's, with
+the strongest terms that it does not contain and the most frequent terms of the queries predicted for it (figure 4)."""
+
+import logging
+from collections import Counter
+
+import torch
+
+from epic.data import Documents, read_qrels
+from epic.encode import vectors_by_batch
+from epic.expand import predictions_of
+from epic.files import InputError, write_json
+from epic.java import analyze
+from epic.model import Epic
+
+log = logging.getLogger(__name__)
+SHOWN = 10
+TOKENS_AT_A_TIME = 4096
+
+
+@torch.inference_mode()
+def query_weights(model: Epic, text: str) -> dict:
+    """w_q of each word-piece, one by one: a term that is repeated may matter more at one place than at another."""
+    with model.autocast():
+        tokens = model.query_tokens(model.pieces([text]))
+        weights = model.equations.w_q(tokens.f).float().tolist()  # (T,)
+    return {"text": text, "pieces": _words(model, tokens.ids.tolist()), "weights": weights}
+
+
+def passage_weights(model: Epic, doc_id: str, text: str, block: int) -> dict:
+    """phi_d at the passage's own word-pieces, and its largest values elsewhere."""
+    pieces = model.pieces([text])
+    ((_, vectors),) = vectors_by_batch(model, {doc_id: pieces[0]}, TOKENS_AT_A_TIME, block)
+    vector, own = vectors[0].astype(float), set(pieces[0])  # (V,)
+    order = sorted((term for term in range(len(vector)) if term not in own), key=lambda term: (-vector[term], term))
+    strongest = [term for term in order[: 4 * SHOWN] if not model.tokenizer.id_to_token(term).startswith("[")][:SHOWN]
+    return {
+        "doc_id": doc_id,
+        "text": text,
+        "pieces": _words(model, pieces[0]),
+        "weights": [float(vector[term]) for term in pieces[0]],
+        "expansion": {"pieces": _words(model, strongest), "weights": [float(vector[term]) for term in strongest]},
+    }
+
+
+def _words(model: Epic, ids: list[int]) -> list[str]:
+    return [model.tokenizer.id_to_token(term) for term in ids]
+
+
+def predicted_terms(terms: list[str]) -> dict:
+    """The most frequent terms of the predicted queries, as the index sees them; equal ones in alphabetic order."""
+    counted = sorted(Counter(terms).items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
+    return {"pieces": [term for term, _ in counted], "weights": [float(count) for _, count in counted]}
+
+
+def chosen_passages(passages: list, qrels_paths: dict) -> list[str]:
+    """Document ids: those that are given, and the first one relevant to each query that is; qrels_paths: by query set."""
+    found = []
+    for passage in passages:
+        if isinstance(passage, str):
+            found.append(passage)
+            continue
+        query_set, query = passage["query_set"], passage["query"]
+        relevant = [doc_id for doc_id, grade in read_qrels(qrels_paths[query_set]).get(query, {}).items() if grade > 0]
+        if not relevant:
+            raise InputError(f"texts.passages: no passage is relevant to query {query} of {query_set}; name another one")
+        found.append(relevant[0])
+    return found
+
+
+def write_interpretation(model: Epic, documents: Documents, texts: dict, qrels_paths: dict, expanded, block: int, out) -> None:
+    """Weights of all texts that the experiment lists; expanded: the collection with predicted queries, if there is one."""
+    doc_ids = chosen_passages(texts["passages"], qrels_paths)
+    chosen = dict(zip(doc_ids, documents.texts(doc_ids), strict=True))
+    predicted = predictions_of(expanded, chosen) if expanded and chosen else {}
+    passages = []
+    for doc_id, text in chosen.items():
+        found = passage_weights(model, doc_id, text, block)
+        passages.append(found | {"predicted": predicted_terms(analyze(predicted[doc_id])) if predicted else None})
+    queries = [query_weights(model, text) for text in texts["queries"]]
+    log.info("%d queries, %d passages", len(queries), len(passages))
+    write_json(out, {"queries": queries, "passages": passages})

@@ -1,0 +1,65 @@
+"""The collection in numbers, as the paper describes its own: lengths of passages and queries, and how many are judged."""
+
+import logging
+from collections.abc import Iterable
+from functools import reduce
+from operator import add
+from pathlib import Path
+
+from epic.data import alone, load
+from epic.files import read_json, write_json
+from epic.lengths import Lengths
+from epic.tokens import tokenizer_of
+
+log = logging.getLogger(__name__)
+AT_A_TIME = 10_000
+
+
+def passages(shards) -> dict:
+    """Number and lengths of the passages, from what was counted while they were encoded."""
+    counted = [read_json(Path(shard) / "lengths.json") for shard in shards]
+    sums = {kind: reduce(add, (Lengths(**found[kind]) for found in counted), Lengths()) for kind in ("word_pieces", "terms")}
+    return {"count": sums["terms"].count} | {kind: found.summary() for kind, found in sums.items()}
+
+
+def queries(texts: Iterable[str], judged: list[int], tokenizer) -> dict:
+    """Number and lengths of queries, and their judgments; judged: relevant passages of each query that has any."""
+    sums, batch = {"word_pieces": Lengths(), "terms": Lengths()}, []
+    for text in texts:
+        batch.append(text)
+        if len(batch) == AT_A_TIME:
+            _count(batch, sums, tokenizer)
+            batch = []
+    _count(batch, sums, tokenizer)
+    count = sums["terms"].count
+    return {"count": count} | {kind: found.summary() for kind, found in sums.items()} | _judgments(count, judged)
+
+
+def _count(texts: list[str], sums: dict[str, Lengths], tokenizer) -> None:
+    sums["word_pieces"].add(len(found.ids) for found in tokenizer.encode_batch(texts, add_special_tokens=False))
+    sums["terms"].add(len(text.split()) for text in texts)
+
+
+def _judgments(count: int, judged: list[int]) -> dict:
+    return {
+        "judgments_per_query": sum(judged) / count if count else 0.0,
+        "answered_share": len(judged) / count if count else 0.0,
+        "judgments_per_answered_query": sum(judged) / len(judged) if judged else 0.0,
+    }
+
+
+def write_statistics(shards, datasets: list[str], encoder, out) -> None:
+    """Count passages, and queries of all `datasets` together; a passage of grade 1 or more answers a query."""
+    texts: list[str] = []
+    relevant: dict[tuple[str, str], int] = {}
+    for dataset in datasets:
+        with alone():
+            source = load(dataset)
+            texts += [query.default_text() for query in source.queries_iter()]
+            for qrel in source.qrels_iter():
+                if qrel.relevance > 0:
+                    key = (dataset, qrel.query_id)
+                    relevant[key] = relevant.get(key, 0) + 1
+    found = {"passages": passages(shards), "queries": queries(texts, list(relevant.values()), tokenizer_of(encoder))}
+    log.info("%d passages, %d queries", found["passages"]["count"], found["queries"]["count"])
+    write_json(out, found | {"datasets": datasets})

@@ -1,0 +1,18 @@
+"""Weigh the words of some texts."""
+
+from epic.data import open_documents
+from epic.inference import load_model
+from epic.interpret import write_interpretation
+from epic.log import log_to
+
+with log_to(snakemake.log[0]):
+    params = snakemake.params
+    write_interpretation(
+        model=load_model(snakemake.input.checkpoint, params.compute),
+        documents=open_documents(snakemake.input.manifest),
+        texts=params.texts,
+        qrels_paths=params.qrels,
+        expanded=snakemake.input.get("expanded") or None,
+        block=params.vocabulary_block,
+        out=snakemake.output.texts,
+    )
