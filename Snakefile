@@ -18,6 +18,7 @@ os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside
 include: "workflow/rules/common.smk"
 include: "workflow/rules/lookups.smk"
 include: "workflow/rules/rowlookups.smk"
+include: "workflow/rules/wholelookups.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/expand.smk"
@@ -38,9 +39,10 @@ include: "workflow/rules/frequencies.smk"
 include: "workflow/rules/interpret.smk"
 include: "workflow/rules/costs.smk"
 include: "workflow/rules/statistics.smk"
-include: "workflow/rules/figures.smk"
 include: "workflow/rules/rows.smk"
 include: "workflow/rules/table.smk"
+include: "workflow/rules/claims.smk"
+include: "workflow/rules/figures.smk"
 
 
 rule all:

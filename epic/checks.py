@@ -1,6 +1,6 @@
 """How each claim of the paper is computed: one small function a kind of claim, named as in claims.yaml.
 
-Each returns a `Found`. Nothing is computed where an experiment lacks what it takes: that raises `Unchecked` with the reason.
+Each returns a `Found`. Nothing is computed where an experiment lacks what it takes: that raises `UncheckedError` with the reason.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from epic.history import best_of, read_history
 from epic.latency import overhead
 
 
-class Unchecked(Exception):
+class UncheckedError(Exception):
     """A claim that cannot be checked here; the message says why."""
 
 
@@ -21,6 +21,7 @@ class Found(NamedTuple):
     value: float | str
     holds: bool | None = None
     detail: str = ""
+    differs: tuple[str, ...] = ()  # from the paper's conditions, beyond collection and encoder
 
 
 @dataclass
@@ -49,20 +50,20 @@ class Evidence:
         for row in self.rows.values():
             if wanted(row):
                 return row
-        raise Unchecked(f"this experiment has no such row of {name}")
+        raise UncheckedError(f"this experiment has no such row of {name}")
 
     def test(self, system: dict, baseline: dict) -> dict:
         """The declared comparison of two rows."""
         for test in self.tests:
             if (test["system"], test["baseline"]) == (system["id"], baseline["id"]):
                 return test
-        raise Unchecked(f"{system['id']} is not compared with {baseline['id']} in this experiment")
+        raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
 
 
 def of(by_key: dict, key, what: str):
     """A value, or the reason why there is none."""
     if key not in by_key:
-        raise Unchecked(f"there is no {what} here")
+        raise UncheckedError(f"there is no {what} here")
     return by_key[key]
 
 
@@ -83,7 +84,8 @@ def best_iteration(evidence: Evidence, model) -> Found:
 def effectiveness(evidence: Evidence, model, first_stage, keep) -> Found:
     """MRR@10 of a row, on its own query set."""
     row = evidence.row(model, first_stage, keep)
-    return Found(row["ours"], detail=f"on {row['query_set']}")
+    differs = () if row["query_set"] == row["published_query_set"] else ("query set",)
+    return Found(row["ours"], detail=f"on {row['query_set']}", differs=differs)
 
 
 def better(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
@@ -117,7 +119,7 @@ def pruned_worse(evidence: Evidence, model, first_stage, keep) -> Found:
 
 def _direction(test: dict, word: str) -> Found:
     sign = 1 if word == "better" else -1
-    detail = f"{test['difference']:+.4f}, corrected p = {test['p_holm']:.2g}, {test['conclusion']}"
+    detail = f"{test['difference']:+.4f}, corrected p = {test['p_holm']:.2g}"
     if not test["significant"]:
         return Found("inconclusive", None, detail)
     holds = test["difference"] * sign > 0
@@ -152,7 +154,7 @@ def query_vector_ms(evidence: Evidence, model, device) -> Found:
     """Mean milliseconds of a query vector, where it was computed on that device."""
     used = of(evidence.costs, model, "cost of this model")["compute"]["device"]
     if used != device:
-        raise Unchecked(f"the model runs on {used} in this experiment")
+        raise UncheckedError(f"the model runs on {used} in this experiment")
     return _stage_ms(evidence, model, "query_vector")
 
 
@@ -199,12 +201,12 @@ def cost(evidence: Evidence, model, keep, key, unit=1) -> Found:
 def cost_hours(evidence: Evidence, model) -> Found:
     """Hours for MS MARCO at the rate that was measured."""
     found = of(evidence.costs, model, "cost of this model")
-    return Found(found["ms_marco_hours"], detail=f"at {found['passages_per_second']:.0f} passages/s on {found['compute']['device']}")
+    return Found(
+        found["ms_marco_hours"], detail=f"at {found['passages_per_second']:.0f} passages/s on {found['compute']['device']}"
+    )
 
 
 WITHOUT_MODEL = {"statistic"}
-CHECKS = {
-    check.__name__: check
-    for check in (statistic, best_iteration, effectiveness, better, additive, no_difference, pruned_like_full, pruned_worse)
-    + (values_at_most, cutoff, lower_cutoff, query_vector_ms, score_ms, slower, overhead_ms, speed_up, cost, cost_hours)
-}
+_OF_QUALITY = (effectiveness, better, additive, no_difference, pruned_like_full, pruned_worse, values_at_most)
+_OF_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, slower, overhead_ms, speed_up, cost, cost_hours)
+CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TIME)}

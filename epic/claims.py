@@ -8,11 +8,12 @@ from pathlib import Path
 
 import yaml
 
-from epic.checks import CHECKS, WITHOUT_MODEL, Evidence, Found, Unchecked
-from epic.files import InputError, write_json, write_text
-from epic.verdicts import NOT_COMPARABLE, ROUNDING, said
+from epic.checks import CHECKS, WITHOUT_MODEL, Evidence, Found, UncheckedError
+from epic.files import InputError, read_json, write_json, write_text
+from epic.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
 
 HOLDS, FAILS, INCONCLUSIVE, UNCHECKED = "holds", "does not hold", "inconclusive", "not checkable here"
+HARDWARE = "hardware"  # never the paper's
 SEEN, UNSEEN = "seen here", "not seen here"
 KEYS = {"id", "section", "says", "published", "unit", "computed", "needs", "says_why", "tolerance", "at_least", "at_most"}
 RULES = ("tolerance", "at_least", "at_most")
@@ -34,18 +35,18 @@ def read_claims(path) -> list[dict]:
 
 
 def check(claim: dict, evidence: Evidence, model: str | None, differs: list[str]) -> dict:
-    """What a claim comes to for one model; differs: which of collection, encoder and query set are not the paper's."""
+    """What a claim comes to for one model; differs: which of collection and encoder are not the paper's."""
     try:
         ((name, arguments),) = claim["computed"].items()
         found = CHECKS[name](evidence, model, *arguments)
-    except Unchecked as reason:
+    except UncheckedError as reason:
         return {"model": model, "ours": None, "verdict": UNCHECKED, "because": [str(reason)], "detail": ""}
-    verdict, because = _verdict(claim, found, [name for name in claim["needs"] if name in (*differs, "hardware")])
+    verdict, because = _verdict(claim, found, [name for name in claim["needs"] if name in (*differs, *found.differs, HARDWARE)])
     return {"model": model, "ours": found.value, "verdict": verdict, "because": because, "detail": found.detail}
 
 
 def _verdict(claim: dict, found: Found, differs: list[str]) -> tuple[str, list[str]]:
-    because = [f"other {name}" for name in differs]
+    because = [OTHER + name for name in differs]
     if isinstance(found.value, str):
         words = (SEEN, UNSEEN) if differs else (HOLDS, FAILS)
         return (INCONCLUSIVE if found.holds is None else words[0] if found.holds else words[1]), because
@@ -101,6 +102,21 @@ def markdown(claims: list[dict], title: str, note: str) -> str:
             head = ["", "", ""]
     explained = "`seen here` and `not seen here` are of other data than the paper's, and say nothing about the paper."
     return "\n".join([*lines, "", explained, "", f"*{note}*", ""])
+
+
+def read_evidence(table, tests, statistics, cutoffs: dict, by_model: dict, latencies: dict, timings: dict) -> Evidence:
+    """What an experiment found out, from its files: paths, or paths by model, row or (cutoffs) model and first stage."""
+    return Evidence(
+        rows={row["id"]: row for row in read_json(table)["rows"] if row["ours"] is not None},
+        tests=[test for family in read_json(tests)["families"] for test in family["tests"]],
+        statistics=read_json(statistics),
+        cutoffs={(model, stage): read_json(path) for model, stages in cutoffs.items() for stage, path in stages.items()},
+        histories=by_model["histories"],
+        frequencies=by_model["frequencies"],
+        costs={model: read_json(path) for model, path in by_model["costs"].items()},
+        latencies={row: read_json(path) for row, path in latencies.items()},
+        timings=timings,
+    )
 
 
 def write_claims(path, evidence: Evidence, differs: dict, title: str, note: str, outs: dict) -> None:

@@ -109,10 +109,8 @@ def _check_references(path, settings) -> None:
         widest = settings["encode"]["max_terms"]
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
             raise InputError(f"{path}: $.rows.{row['id']}.keep: {row['keep']} is more than encode.max_terms ({widest})")
-    if twice := _twice(family["mark"] for family in settings["comparisons"]):
-        raise InputError(f"{path}: $.comparisons: the mark {twice} is given twice")
-    for family in settings["comparisons"]:
-        where = f"$.comparisons.{family['mark']}"
+    for place, family in enumerate(settings["comparisons"]):
+        where = f"$.comparisons[{place}]"
         if twice := _twice(map(tuple, family["pairs"])):
             raise InputError(f"{path}: {where}: the pair {', '.join(twice)} is given twice")
         for name in [name for pair in family["pairs"] for name in pair]:

@@ -32,12 +32,16 @@ def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list
 
 def caption(title: str, note: str, headline: str, families: list[dict], alpha: float) -> str:
     """What a reader must know to read the table."""
-    marks = "; ".join(f"{family['mark']}: {family['says']}" for family in families)
+    marks: dict[str, str] = {}
+    for family in families:
+        marks.setdefault(family["mark"], family["says"])  # the same asked of another model is marked alike
+    explained = "; ".join(f"{mark}: {says}" for mark, says in marks.items())
     return (
         f"{title}. MRR@10 and mean milliseconds per query. Ours is of the query set that is named: the published one, or "
         f"{headline} where that is not run. A letter marks a significant difference there (paired t-test, p < {alpha:g}, "
-        f"corrected by Holm within each letter): {marks}. A difference and a verdict are given only where the published value "
-        f"is of the same collection, encoder and query set. Latencies depend on the machine and get no verdict. {note}"
+        f"corrected by Holm within a letter and a model): {explained}. A difference and a verdict are given only where the "
+        f"published value is of the same collection, encoder and query set. "
+        f"Latencies depend on the machine and get no verdict. {note}"
     )
 
 

@@ -4,6 +4,7 @@ from itertools import combinations
 
 MATCH, ABOVE, BELOW = "match", "above", "below"
 NOT_COMPARABLE, NOT_RUN, NOT_PUBLISHED = "not comparable", "not run", "not published"
+OTHER = "other "
 ROUNDING = 1e-12  # 0.31 - 0.30 is a little more than 0.01
 
 
@@ -21,11 +22,11 @@ def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
     if not metrics:
         return entry | {"ours": None, "difference": None, "verdict": NOT_RUN, "because": []}
     ours = metrics.get(entry["query_set"], {}).get(entry["metric"])
-    because = [f"other {name}" for name in differs]
+    because = [OTHER + name for name in differs]
     if entry["metric"] == "ms/query":
-        because = ["other hardware"]
+        because = [OTHER + "hardware"]
     elif ours is None:
-        because.append("other query set")
+        because.append(OTHER + "query set")
     if because or entry["tolerance"] is None:
         return entry | {"ours": ours, "difference": None, "verdict": NOT_COMPARABLE, "because": because}
     difference = ours - entry["value"]
@@ -35,8 +36,11 @@ def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
 
 
 def said(verdict: str, because: list[str]) -> str:
-    """A verdict with its reasons, for people."""
-    return f"{verdict}: {', '.join(because)}" if because else verdict
+    """A verdict with its reasons, for people; `other` is said once."""
+    reasons = ", ".join(because)
+    if because and all(reason.startswith(OTHER) for reason in because):
+        reasons = OTHER + ", ".join(reason.removeprefix(OTHER) for reason in because)
+    return f"{verdict}: {reasons}" if because else verdict
 
 
 def kendall_tau(published: list[float], ours: list[float]) -> float | None:
@@ -93,7 +97,7 @@ def over_the_table(rows: list[dict], headline: str) -> dict:
                     "delta_relative_improvement": delta_relative_improvement(*pairs),
                 }
                 gains.append({"system": row["id"], "baseline": baseline} | measured)
-        differs = sorted({reason for row in systems for reason in published[row["id"]]["because"]} - {"other query set"})
+        differs = sorted({reason for row in systems for reason in published[row["id"]]["because"]} - {OTHER + "query set"})
         order = {"model": model, "systems": len(systems), "kendall_tau": kendall_tau(*values), "because": differs}
         found.append(order | {"gains": gains})
     return {"query_set": headline, "models": found}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-LOOKUPS = {"common", "lookups", "rowlookups"}
+LOOKUPS = {"common", "lookups", "rowlookups", "wholelookups"}
 RULES = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk")} - LOOKUPS
 SCRIPTS = {path.stem for path in (ROOT / "workflow" / "scripts").glob("*.py")}
 SMK = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))

@@ -38,6 +38,10 @@ def test_what_differs_from_the_published_conditions():
     assert other_conditions(published_on, "msmarco-passage", None) == []  # BM25 has no encoder
     assert other_conditions(published_on, "path:tiny", None) == ["collection"]
     assert other_conditions(published_on, "path:tiny", "minilm") == ["collection", "encoder"]
+    assert (
+        said("not comparable", ["other a", "other b"]) == "not comparable: other a, b"
+        and said("x", ["a", "other b"]) == "x: a, other b"
+    )
     assert said("not comparable", ["other encoder"]) == "not comparable: other encoder" and said("match", []) == "match"
 
 

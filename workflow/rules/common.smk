@@ -29,11 +29,16 @@ scattergather:
     **{name: settings["encode"]["shards"] for name, settings in EXPERIMENTS.items()},
 
 
+def experiment_named(name):
+    """An experiment, or the list of those there are."""
+    if name not in EXPERIMENTS:
+        raise WorkflowError(f"there is no experiment {name}; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
 def experiment_of(wildcards):
     """The experiment that the output path names."""
-    if wildcards.experiment not in EXPERIMENTS:
-        raise WorkflowError(f"there is no experiment {wildcards.experiment}; there are {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[wildcards.experiment]
+    return experiment_named(wildcards.experiment)
 
 
 def setting(*keys):

@@ -1,4 +1,4 @@
-"""Which files a row of the table needs: the second half of the lookups. No rules here."""
+"""Which files a row of the table needs: the second part of the lookups. No rules here."""
 
 
 def row_here(wildcards):
@@ -153,32 +153,7 @@ def metric_of(wildcards, query_set):
     return reciprocal_rank(item_of(wildcards, "query_set", query_set)["relevance"])
 
 
-def tested_sets(wildcards):
-    """Files of significance tests by query set."""
-    sets = with_purpose(experiment_of(wildcards), "test")
-    return {name: at(rules.significance.output.tests, wildcards, query_set=name) for name in sets}
-
-
 def command_of(wildcards):
     """What to type for a row."""
     gpus = " --resources gpu=1" if gpu(wildcards) else ""
     return f"snakemake results/{wildcards.experiment}/rows/{wildcards.row}.md --cores all{gpus}"
-
-
-def timed_rows(wildcards):
-    """Latency files by row."""
-    return {row["id"]: at(rules.latency.output.summary, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
-
-
-def run_rows(settings):
-    """Rows that are run here."""
-    return [row for row in settings["rows"] if row["kind"] != "published-only"]
-
-
-def deliverables(name):
-    """What an experiment is for."""
-    settings, results = EXPERIMENTS[name], f"results/{name}"
-    pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
-    figures = [f"{results}/figures/frequencies-{model['id']}.png" for model in settings["models"]]
-    figures += [f"{results}/figures/training-{model['id']}.png" for model in settings["models"] if model["loss"]]
-    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures

@@ -8,8 +8,8 @@ out  results/{experiment}/table.md, .tex, .csv, .json
 rule table:
     input:
         rows=lambda wildcards: [at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]],
-        latencies=lambda wildcards: list(timed_rows(wildcards).values()),
-        tests=lambda wildcards: list(tested_sets(wildcards).values()),
+        latencies=lambda wildcards: leaves(timed_rows(wildcards)),
+        tests=lambda wildcards: leaves(tested_sets(wildcards)),
     output:
         md=report("results/{experiment}/table.md", caption="../report/table.rst", category="table"),
         tex="results/{experiment}/table.tex",

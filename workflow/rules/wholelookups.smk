@@ -1,0 +1,76 @@
+"""Which files the whole of an experiment needs: the table, the claims, the figures, the report. No rules here."""
+
+
+def tested_sets(wildcards):
+    """Files of significance tests by query set."""
+    sets = with_purpose(experiment_of(wildcards), "test")
+    return {name: at(rules.significance.output.tests, wildcards, query_set=name) for name in sets}
+
+
+def timed_rows(wildcards, pattern=None):
+    """Latency files by row: summaries, or other files of the same pattern."""
+    pattern = pattern or rules.latency.output.summary
+    return {row["id"]: at(pattern, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
+
+
+def timings_of(wildcards):
+    """Every query's nanoseconds by row."""
+    return timed_rows(wildcards, rules.latency.output.queries)
+
+
+def cutoffs_of(wildcards):
+    """Tuned cut-offs by model and first stage."""
+    found = {}
+    for row in experiment_of(wildcards)["rows"]:
+        if row["kind"] == "model":
+            names = {"model": row["model"], "first_stage": row["first_stage"]}
+            found.setdefault(row["model"], {})[row["first_stage"]] = at(rules.tune.output.cutoff, wildcards, **names)
+    return found
+
+
+def by_model(wildcards):
+    """Files of each model that has rows: what its training, its values and its vectors came to."""
+    used = [model for model in experiment_of(wildcards)["models"] if model["id"] in cutoffs_of(wildcards)]
+    trained = [model for model in used if model["loss"]]
+    return {
+        "histories": {model["id"]: at(rules.train.output.history, wildcards, model=model["id"]) for model in trained},
+        "frequencies": {model["id"]: at(rules.frequencies.output.counts, wildcards, model=model["id"]) for model in used},
+        "costs": {model["id"]: at(rules.costs.output.costs, wildcards, model=model["id"]) for model in used},
+    }
+
+
+def conditions_by_model(wildcards):
+    """What differs from the paper's conditions: for each model, and under None where no model matters."""
+    settings = experiment_of(wildcards)
+    published, documents = settings["published_on"], settings["data"]["documents"]
+    encoders = {model["id"]: model["encoder"]["source"] for model in settings["models"] if model["id"] in cutoffs_of(wildcards)}
+    return {name: other_conditions(published, documents, encoder) for name, encoder in {None: None, **encoders}.items()}
+
+
+def leaves(paths):
+    """All paths of a nested dict."""
+    return [leaf for value in paths.values() for leaf in (leaves(value) if isinstance(value, dict) else [value])]
+
+
+def run_rows(settings):
+    """Rows that are run here."""
+    return [row for row in settings["rows"] if row["kind"] != "published-only"]
+
+
+def figures_of(name):
+    """Every figure of an experiment, as PNG: those of the paper first."""
+    settings = experiment_named(name)
+    models = [model["id"] for model in settings["models"]]
+    trained = [model["id"] for model in settings["models"] if model["loss"]]
+    shown = settings["texts"]["queries"] or settings["texts"]["passages"]
+    names = [f"frequencies-{model}" for model in models] + [f"words-{model}" for model in models if shown]
+    names += ["tradeoff", "pruning", "cutoffs", "stages"] + [f"training-{model}" for model in trained]
+    return [f"results/{name}/figures/{figure}.png" for figure in names]
+
+
+def deliverables(name):
+    """What an experiment is for."""
+    settings, results = EXPERIMENTS[name], f"results/{name}"
+    pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
+    figures = figures_of(name)
+    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures
