@@ -2,6 +2,7 @@
 
 results/{experiment}/rows/{row}.md          one row of the table
 results/{experiment}/table.md               the table
+results/{experiment}/report.html            everything on one page
 results/{experiment}/{stage}/...            what a stage made
 """
 
@@ -43,6 +44,8 @@ include: "workflow/rules/rows.smk"
 include: "workflow/rules/table.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
+include: "workflow/rules/metadata.smk"
+include: "workflow/rules/report.smk"
 
 
 rule all:

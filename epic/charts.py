@@ -60,11 +60,11 @@ def tradeoff(table, outs) -> None:
                 if shown:
                     axes.plot(*zip(*(points[row["id"]] for row in shown), strict=True), label=name, **looks[name])
                 for point, labels in together([(points[row["id"]], row["keep"]) for row in shown if row["keep"]]):
-                    note(axes, point, labels, above=list(series).index(name) % 2 == 0)
+                    note(axes, point, labels, (4, 4 if value == "published" or list(series).index(name) % 2 else -9))
             for row in found["rows"]:
                 if row["kind"] == "published-only" and row["id"] in points:
                     axes.plot(*points[row["id"]], marker="x", color="0.3", ls="none")
-                    note(axes, points[row["id"]], row["label"], above=False, side="right")
+                    note(axes, points[row["id"]], row["label"], (6 if points[row["id"]][0] < 1000 else -6, -2))
             if front := pareto(list(points.values())):
                 look = {"color": "0.6", "lw": 1, "ls": (0, (1, 1)), "zorder": 0}
                 axes.step(*zip(*front, strict=True), where="post", label="Pareto front", **look)
@@ -90,7 +90,7 @@ def together(points: list[tuple[tuple[float, float], object]]) -> list[tuple[tup
     """Labels of points so near to each other that they would overlap are written as one."""
     found: list[tuple[tuple[float, float], list[str]]] = []
     for (ms, value), label in points:
-        near = next((labels for (x, y), labels in found if abs(ms / x - 1) < 0.1 and abs(value - y) < 0.004), None)
+        near = next((labels for (x, y), labels in found if abs(ms / x - 1) < 0.2 and abs(value - y) < 0.004), None)
         if near is None:
             found.append(((ms, value), [str(label)]))
         else:
@@ -98,10 +98,9 @@ def together(points: list[tuple[tuple[float, float], object]]) -> list[tuple[tup
     return [(point, ", ".join(labels)) for point, labels in found]
 
 
-def note(axes, point, text: str, above: bool = True, side: str = "left") -> None:
-    """A few words beside a point."""
-    offset = (4 if side == "left" else -6, 4 if above else -9)
-    axes.annotate(text, point, xytext=offset, textcoords="offset points", fontsize=6, ha=side)
+def note(axes, point, text: str, offset: tuple[int, int] = (4, 4)) -> None:
+    """A few words beside a point, to the left of it where the offset is negative."""
+    axes.annotate(text, point, xytext=offset, textcoords="offset points", fontsize=6, ha="left" if offset[0] > 0 else "right")
 
 
 def pruning(table, outs) -> None:

@@ -151,9 +151,3 @@ def tests_of(wildcards):
 def metric_of(wildcards, query_set):
     """The measure that a query set's systems are compared by."""
     return reciprocal_rank(item_of(wildcards, "query_set", query_set)["relevance"])
-
-
-def command_of(wildcards):
-    """What to type for a row."""
-    gpus = " --resources gpu=1" if gpu(wildcards) else ""
-    return f"snakemake results/{wildcards.experiment}/rows/{wildcards.row}.md --cores all{gpus}"

@@ -41,7 +41,7 @@ rule pages:
         tests=tests_of,
         alpha=setting("evaluate", "alpha"),
         note=setting("note"),
-        command=command_of,
+        command=lambda wildcards: commands_of(wildcards)[wildcards.row],
         code=code("pages"),
     script:
         "../scripts/pages.py"

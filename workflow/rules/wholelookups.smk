@@ -68,9 +68,55 @@ def figures_of(name):
     return [f"results/{name}/figures/{figure}.png" for figure in names]
 
 
+def report_files(wildcards):
+    """What the report shows, but for its figures; by name, and within that by model, row or query set."""
+    used = cutoffs_of(wildcards)
+    return {
+        "readme": str(Path(workflow.basedir, "README.md")),
+        "table": at(rules.table.output.json, wildcards),
+        "claims": at(rules.claims.output.json, wildcards),
+        "metadata": at(rules.metadata.output.metadata, wildcards),
+        "significance": tested_sets(wildcards),
+        "latencies": timed_rows(wildcards),
+        "timings": timings_of(wildcards),
+        "costs": by_model(wildcards)["costs"],
+        "texts": {model: at(rules.interpret.output.texts, wildcards, model=model) for model in used},
+    }
+
+
+def experiment_file(wildcards):
+    """The file of an experiment."""
+    experiment_of(wildcards)
+    return next(path for folder in FOLDERS if (path := folder / f"{wildcards.experiment}.yaml").exists())
+
+
+def query_files(wildcards):
+    """Queries and judgments of every query set."""
+    kinds = {"queries": rules.queries.output.queries, "qrels": rules.queries.output.qrels}
+    names = [query_set["id"] for query_set in experiment_of(wildcards)["query_sets"]]
+    return {f"{name}.{kind}": at(path, wildcards, query_set=name) for name in names for kind, path in kinds.items()}
+
+
+def checkpoints_of(wildcards):
+    """Checkpoints by model."""
+    return {model: at(rules.train.output.checkpoint, wildcards, model=model) for model in cutoffs_of(wildcards)}
+
+
+def commands_of(wildcards):
+    """What to type: for everything, under an empty name, and for each row; nothing for a row that is not run."""
+    name, gpus = wildcards.experiment, " --resources gpu=1" if gpu(wildcards) else ""
+    run = {row["id"] for row in run_rows(experiment_of(wildcards))}
+    rows = {
+        row["id"]: f"snakemake results/{name}/rows/{row['id']}.md --cores all{gpus}" for row in experiment_of(wildcards)["rows"]
+    }
+    whole = f"snakemake results/{name}/report.html --cores all{gpus}"
+    return {"": whole} | {row: command if row in run else None for row, command in rows.items()}
+
+
 def deliverables(name):
     """What an experiment is for."""
     settings, results = EXPERIMENTS[name], f"results/{name}"
     pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
     figures = figures_of(name)
-    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures
+    whole = [f"{results}/{file}" for file in ("claims.json", "claims.md", "metadata.json", "report.html")]
+    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures + whole

@@ -1,0 +1,66 @@
+"""What a run was: versions, commit, digests of experiment, data and models, seeds, commands.
+
+All of that is the same for the same run. What is not, the time and the machine, stands in a block of its own, `this_run`.
+"""
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import distributions
+from pathlib import Path
+
+from epic import ROOT
+from epic.files import read_json, sha256_of, write_json
+from epic.machine import machine
+from epic.store import model_digest
+
+SCHEMA = 1
+
+
+def versions() -> dict[str, str]:
+    """Every installed package."""
+    found = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
+    return {"python": platform.python_version()} | {name: found[name] for name in sorted(found, key=str.lower)}
+
+
+def commit() -> dict:
+    """The commit that was checked out, and whether files had been changed; nothing outside of git."""
+    try:
+        head = _git("rev-parse", "HEAD")
+        return {"commit": head, "changed_files": bool(_git("status", "--porcelain", "--untracked-files=no"))}
+    except (OSError, subprocess.SubprocessError):
+        return {"commit": None, "changed_files": None}
+
+
+def _git(*arguments) -> str:
+    run = subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, timeout=30, check=True)
+    return run.stdout.strip()
+
+
+def seeds(settings: dict) -> dict:
+    """Every seed: of models, of sampled triples, and those that are written in the code."""
+    from epic.significance import SEED
+
+    found = {f"model {model['id']}": model["seed"] for model in settings["models"]}
+    if "seed" in settings["triples"]:
+        found["triples"] = settings["triples"]["seed"]
+    return found | {"bootstrap and randomisation": SEED}
+
+
+def write_metadata(experiment, settings: dict, manifest, query_files: dict, checkpoints: dict, rows: list, commands, out) -> None:
+    """Write both blocks; experiment: its file, query_files: path by name, checkpoints: by model, rows: their JSON."""
+    facts = {
+        "schema": SCHEMA,
+        "experiment": {"name": Path(experiment).stem, "sha256": sha256_of(experiment), "title": settings["title"]},
+        "code": commit(),
+        "seeds": seeds(settings),
+        "collection": read_json(manifest),
+        "queries_sha256": {name: sha256_of(path) for name, path in query_files.items()},
+        "models_sha256": {model: model_digest(path) for model, path in checkpoints.items()},
+        "rows_sha256": {Path(path).stem: sha256_of(path) for path in rows},
+        "commands": commands,
+        "settings": settings,
+        "versions": versions(),
+    }
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    write_json(out, facts | {"this_run": {"written": now, "host": platform.node(), "machine": machine()}})

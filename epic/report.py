@@ -1,0 +1,145 @@
+"""The report: one HTML page that needs nothing else, for reading results at leisure and for passing them on."""
+
+import base64
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup, escape
+
+from epic import claims, verdicts
+from epic.files import read_json, write_text
+from epic.latency import overhead
+from epic.words import color, shades
+
+GOOD = (verdicts.MATCH, claims.HOLDS, claims.SEEN, "different", "equivalent")
+BAD = (verdicts.ABOVE, verdicts.BELOW, claims.FAILS, claims.UNSEEN)
+OPEN = (claims.INCONCLUSIVE,)
+SECTIONS = {
+    "table": "Results",
+    "figures": "Figures",
+    "texts": "Word by word",
+    "significance": "Significance",
+    "claims": "Claims",
+    "latency": "Latency",
+    "costs": "Costs",
+    "differences": "What differs",
+    "commands": "Commands",
+    "metadata": "Run",
+}
+
+
+def class_of(verdict: str) -> str:
+    """How a verdict is coloured; its words say it all."""
+    for name, words in (("good", GOOD), ("bad", BAD), ("open", OPEN)):
+        if verdict.startswith(words):
+            return name
+    return ""
+
+
+def number(value, digits: int, signed: bool = False) -> str:
+    """A number for people, a dash where there is none."""
+    return "–" if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
+
+
+def reasons(because: list[str]) -> str:
+    """Why there is no verdict."""
+    return verdicts.said("", because).removeprefix(": ")
+
+
+def colored(pieces: list[str], weights: list[float], scale: list[float]) -> list[tuple[str, float, str]]:
+    """Word-pieces with their weights and the colours behind them."""
+    backgrounds = (color(shade) for shade in shades(weights, min(scale), max(scale)))
+    hexes = ("#" + "".join(f"{round(255 * part):02x}" for part in background) for background in backgrounds)
+    return list(zip(pieces, weights, hexes, strict=True))
+
+
+def inline_code(text: str) -> Markup:
+    """Text with `code` in it."""
+    parts = text.split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
+
+
+def bullets(markdown: str, heading: str) -> list[str]:
+    """The list under a heading of a Markdown page, each item on one line."""
+    body = re.split(rf"^## {re.escape(heading)}$", markdown, flags=re.MULTILINE)[1:]
+    items = re.findall(r"^- (.*(?:\n  .*)*)", re.split(r"^## ", body[0], flags=re.MULTILINE)[0], re.MULTILINE) if body else []
+    return [" ".join(item.split()) for item in items]
+
+
+def tiles(table: dict, tests: dict, claimed: list[dict]) -> list[dict]:
+    """What a reader wants to know first: how many verdicts of each kind."""
+    said = {
+        "Rows of the table": [row["verdict"] for row in table["rows"]],
+        "Claims of the paper": [result["verdict"] for claim in claimed for result in claim["results"]],
+        "Comparisons": [
+            test["conclusion"] for found in tests.values() for family in found["families"] for test in family["tests"]
+        ],
+    }
+    return [{"title": title, "counts": dict(Counter(words).most_common())} for title, words in said.items()]
+
+
+def overheads(rows: list[dict], timings: dict) -> dict:
+    """What each re-ranking row takes beyond its own first stage, paired by query."""
+    first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
+    timed = [row for row in rows if row["kind"] == "model" and row["first_stage"] in first]
+    return {row["id"]: overhead(timings[row["id"]], timings[first[row["first_stage"]]]) for row in timed}
+
+
+def passes(latencies: dict) -> str:
+    """Whether files were dropped from memory for the cold pass."""
+    skipped = sorted({found["cold_skipped"] for found in latencies.values() if found["cold_skipped"]})
+    if skipped:
+        return f"No cold pass for some rows: {'; '.join(skipped)}."
+    return "Cold: the same queries with index and vectors dropped from memory beforehand."
+
+
+def figure(path, captions) -> dict:
+    """A figure with its caption; `frequencies-paper` has the caption of `frequencies`."""
+    name = Path(path).stem
+    kind = next(part for part in (name, name.rpartition("-")[0], name.split("-")[0]) if (Path(captions) / f"{part}.rst").exists())
+    text = (Path(captions) / f"{kind}.rst").read_text(encoding="utf-8").strip()
+    return {"name": name, "caption": text, "data": base64.b64encode(Path(path).read_bytes()).decode()}
+
+
+def context(files: dict, commands: dict, figures: list, folder) -> dict:
+    """Everything the page shows; files: paths by name, or paths by model, row or query set."""
+    table, claimed = read_json(files["table"]), read_json(files["claims"])["claims"]
+    by_name = {
+        kind: {name: read_json(path) for name, path in files[kind].items()}
+        for kind in ("significance", "latencies", "texts", "costs")
+    }
+    metadata = read_json(files["metadata"])
+    alpha = next(iter(by_name["significance"].values()))["alpha"]
+    return by_name | {
+        "title": table["title"],
+        "note": table["note"],
+        "caption": table["caption"],
+        "rows": table["rows"],
+        "over": table["over"],
+        "claims": claimed,
+        "tiles": tiles(table, by_name["significance"], claimed),
+        "sections": list(SECTIONS.items()),
+        "figures": [figure(path, folder) for path in figures],
+        "alpha": alpha,
+        "level": f"{100 * (1 - alpha):g}",
+        "overheads": overheads(table["rows"], files["timings"]),
+        "latency_said": passes(by_name["latencies"]),
+        "differences": bullets(Path(files["readme"]).read_text(encoding="utf-8"), "Where paper and code differ"),
+        "commands": commands,
+        "metadata": metadata,
+        "metadata_text": json.dumps(metadata, indent=2, ensure_ascii=False),
+        "style": Markup(Path(folder, "page.css").read_text(encoding="utf-8")),
+        "script": Markup(Path(folder, "page.js").read_text(encoding="utf-8")),
+    }
+
+
+def write_report(files: dict, commands: dict, figures: list, folder, out) -> None:
+    """Fill the page; folder: where its template, style, script and the captions lie."""
+    loader = jinja2.FileSystemLoader(str(folder), encoding="utf-8")
+    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    filters = (class_of, number, reasons, colored, inline_code)
+    environment.filters |= {function.__name__: function for function in filters} | {"shown": claims.shown}
+    write_text(out, environment.get_template("page.html").render(context(files, commands, figures, folder)))

@@ -1,0 +1,17 @@
+"""Write down what this run was."""
+
+from epic.log import log_to
+from epic.metadata import write_metadata
+
+with log_to(snakemake.log[0]):
+    files, params = snakemake.input, snakemake.params
+    write_metadata(
+        experiment=files.experiment,
+        settings=params.settings,
+        manifest=files.manifest,
+        query_files=params.queries,
+        checkpoints=params.checkpoints,
+        rows=files.rows,
+        commands=params.commands,
+        out=snakemake.output.metadata,
+    )

@@ -1,0 +1,16 @@
+"""Write the report."""
+
+import os
+
+from epic.log import log_to
+from epic.report import write_report
+
+with log_to(snakemake.log[0]):
+    files, params = snakemake.input, snakemake.params
+    write_report(
+        files=params.files,
+        commands=params.commands,
+        figures=files.figures,
+        folder=os.path.dirname(files.page[0]),
+        out=snakemake.output.page,
+    )
