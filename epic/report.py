@@ -14,9 +14,12 @@ from epic.files import read_json, write_text
 from epic.latency import overhead
 from epic.words import color, shades
 
-GOOD = (verdicts.MATCH, claims.HOLDS, claims.SEEN, "different", "equivalent")
-BAD = (verdicts.ABOVE, verdicts.BELOW, claims.FAILS, claims.UNSEEN)
-OPEN = (claims.INCONCLUSIVE,)
+COLORS = {
+    "good": (verdicts.MATCH, claims.HOLDS),
+    "bad": (verdicts.ABOVE, verdicts.BELOW, claims.FAILS),
+    "known": ("different", "equivalent"),
+    "open": (claims.INCONCLUSIVE,),
+}
 SECTIONS = {
     "table": "Results",
     "figures": "Figures",
@@ -33,10 +36,7 @@ SECTIONS = {
 
 def class_of(verdict: str) -> str:
     """How a verdict is coloured; its words say it all."""
-    for name, words in (("good", GOOD), ("bad", BAD), ("open", OPEN)):
-        if verdict.startswith(words):
-            return name
-    return ""
+    return next((name for name, words in COLORS.items() if verdict.startswith(words)), "")
 
 
 def number(value, digits: int, signed: bool = False) -> str:
@@ -93,7 +93,7 @@ def passes(latencies: dict) -> str:
     skipped = sorted({found["cold_skipped"] for found in latencies.values() if found["cold_skipped"]})
     if skipped:
         return f"No cold pass for some rows: {'; '.join(skipped)}."
-    return "Cold: the same queries with index and vectors dropped from memory beforehand."
+    return "Cold: the same queries again, with index and vectors dropped from memory; Java has had more time to warm up by then."
 
 
 def figure(path, captions) -> dict:
