@@ -70,6 +70,8 @@ def of(by_key: dict, key, what: str):
 def statistic(evidence: Evidence, model, *keys) -> Found:
     """A number of the collection."""
     value = evidence.statistics
+    if not value[keys[0]]["count"]:
+        raise UncheckedError(f"no {keys[0]} are counted in this experiment")
     for key in keys:
         value = value[key]
     return Found(value)

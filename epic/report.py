@@ -51,7 +51,7 @@ def reasons(because: list[str]) -> str:
 
 def colored(pieces: list[str], weights: list[float], scale: list[float]) -> list[tuple[str, float, str]]:
     """Word-pieces with their weights and the colours behind them."""
-    backgrounds = (color(shade) for shade in shades(weights, min(scale), max(scale)))
+    backgrounds = (color(shade) for shade in shades(weights, scale))
     hexes = ("#" + "".join(f"{round(255 * part):02x}" for part in background) for background in backgrounds)
     return list(zip(pieces, weights, hexes, strict=True))
 

@@ -9,28 +9,27 @@ WIDTH, MARGIN, LINE, GAP, PAD = 7.2, 0.12, 0.22, 0.05, 0.03  # inches
 DARKEST = (0.45, 0.60, 0.92)
 
 
-def shades(weights: list[float], low: float, high: float) -> list[float]:
-    """Weights as shades between 0 and 1, 0.5 where all are the same."""
+def shades(weights: list[float], scale: list[float]) -> list[float]:
+    """Weights as shades between 0 and 1, from the least to the most of `scale`; 0.5 where all of it is the same."""
+    low, high = min(scale, default=0), max(scale, default=0)
     return [(weight - low) / (high - low) if high > low else 0.5 for weight in weights]
 
 
 def lines_of(interpretation: dict) -> list[tuple[str, list[tuple[str, float]]]]:
     """What is drawn: (heading, word-pieces with their shades), in order; a passage shares its scale with its expansion."""
     found = []
+
+    def add(heading: str, part: dict, scale: list[float]) -> None:
+        found.append((heading, list(zip(part["pieces"], shades(part["weights"], scale), strict=True))))
+
     for place, query in enumerate(interpretation["queries"]):
-        heading = "Queries" if place == 0 else ""
-        weights = query["weights"]
-        found.append((heading, list(zip(query["pieces"], shades(weights, min(weights), max(weights)), strict=True))))
+        add("Queries" if place == 0 else "", query, query["weights"])
     for passage in interpretation["passages"]:
         every = passage["weights"] + passage["expansion"]["weights"]
-        for heading, part in ((f"Passage {passage['doc_id']}", passage), ("Top expansion terms", passage["expansion"])):
-            found.append((heading, list(zip(part["pieces"], shades(part["weights"], min(every), max(every)), strict=True))))
+        add(f"Passage {passage['doc_id']}", passage, every)
+        add("Top expansion terms", passage["expansion"], every)
         if passage["predicted"]:
-            counts = passage["predicted"]["weights"]
-            scaled = shades(counts, min(counts), max(counts))
-            found.append(
-                ("Terms of predicted queries, by frequency", list(zip(passage["predicted"]["pieces"], scaled, strict=True)))
-            )
+            add("Terms of predicted queries, by frequency", passage["predicted"], passage["predicted"]["weights"])
     return found
 
 

@@ -1,0 +1,102 @@
+"""Charts: what is drawn, and that it is the same each time."""
+
+import json
+
+import pytest
+
+from epic.charts import (
+    cutoffs,
+    distinct,
+    pareto,
+    pruning,
+    published_cutoffs,
+    series_of,
+    stages,
+    styles,
+    titles,
+    together,
+    tradeoff,
+)
+
+STAGE = {"mean": 2.0, "interval": [1.0, 3.0], "p50": 2.0, "p95": 3.0, "p99": 3.0}
+
+
+def record(name, kind, stage=None, model=None, keep=None, published=0.3, ours=0.4, published_ms=50, ours_ms=10.0):
+    found = {"id": name, "label": name.upper(), "kind": kind, "first_stage": stage, "model": model, "keep": keep}
+    found |= {"published": published, "ours": ours, "published_ms": published_ms, "ours_ms": ours_ms}
+    return found | {"query_set": "test" if ours else None, "because": ["other collection"] if ours else []}
+
+
+ROWS = [
+    record("bm25", "first-stage", "bm25", published=0.2, ours=0.25, published_ms=21, ours_ms=5.0),
+    record("full", "model", "bm25", "paper", "full"),
+    record("r100", "model", "bm25", "paper", 100, published=0.24, published_ms=None),
+    record("other", "model", "bm25", "released", "full", ours=0.5),
+    record("other100", "model", "bm25", "released", 100, published=0.24, published_ms=None),
+    record("tk", "published-only", published=0.31, published_ms=445, ours=None, ours_ms=None),
+]
+
+
+def test_the_pareto_front_by_hand():
+    points = [(1, 0.1), (2, 0.3), (2, 0.2), (3, 0.3), (4, 0.4), (5, 0.35)]
+    assert pareto(points) == [(1, 0.1), (2, 0.3), (4, 0.4)] and pareto([]) == []
+
+
+def test_series_are_rows_of_one_model_on_one_first_stage():
+    assert {name: len(rows) for name, rows in series_of(ROWS).items()} == {"BM25": 1, "paper on bm25": 2, "released on bm25": 2}
+    looks = styles(series_of(ROWS))
+    assert len({(look["marker"], look["ls"]) for look in looks.values()}) == 3  # told apart without colour
+    assert list(distinct(series_of(ROWS), "published")) == ["BM25", "paper on bm25"]  # published values are drawn once
+    assert len(distinct(series_of(ROWS), "ours")) == 3
+
+
+def test_labels_that_would_overlap_are_written_as_one():
+    assert together([((106, 0.273), "full"), ((104, 0.273), 2000), ((48, 0.272), 1000)]) == [
+        ((106, 0.273), "full, 2000"),
+        ((48, 0.272), "1000"),
+    ]
+
+
+def test_a_panel_of_other_data_says_so():
+    assert titles({"rows": ROWS}) == ("published", "ours, on test (not comparable)")
+    assert titles({"rows": [ROWS[0] | {"because": []}]}) == ("published", "ours, on test")
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS}))
+    (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "validation": 0.5, "curve": [0.4, 0.5, 0.45]}))
+    timed = {stage: STAGE for stage in ("retrieve", "load", "query_vector", "score", "total")}
+    (tmp_path / "latency.json").write_text(json.dumps({"ms": timed}))
+    claims = [{"id": "cutoff-bm25", "published": 99}, {"id": "hours", "published": 14}]
+    (tmp_path / "claims.json").write_text(json.dumps({"claims": claims}))
+    return tmp_path
+
+
+def test_every_chart_is_the_same_bytes_each_time(files):
+    published = published_cutoffs(files / "claims.json")
+    assert published == {"bm25": 99}
+    curves, latencies = (
+        {"paper": {"bm25": files / "cutoff.json"}},
+        {"bm25": files / "latency.json", "full": files / "latency.json"},
+    )
+    draw = {
+        "tradeoff": lambda outs: tradeoff(files / "table.json", outs),
+        "pruning": lambda outs: pruning(files / "table.json", outs),
+        "cutoffs": lambda outs: cutoffs(curves, published, outs),
+        "stages": lambda outs: stages(files / "table.json", latencies, outs),
+    }
+    for name, chart in draw.items():
+        for turn in ("one", "two"):
+            chart([files / f"{name}-{turn}.png", files / f"{name}-{turn}.pdf"])
+        for kind, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+            one, two = (files / f"{name}-{turn}.{kind}" for turn in ("one", "two"))
+            assert one.read_bytes() == two.read_bytes() and one.read_bytes().startswith(start), name
+
+
+def test_nothing_published_and_nothing_run_is_drawn_empty(tmp_path):
+    rows = [record("full", "model", "bm25", "paper", "full", None, None, None, None)]
+    (tmp_path / "table.json").write_text(json.dumps({"rows": rows}))
+    tradeoff(tmp_path / "table.json", [tmp_path / "a.png"])
+    pruning(tmp_path / "table.json", [tmp_path / "b.png"])
+    assert (tmp_path / "a.png").exists() and (tmp_path / "b.png").exists()

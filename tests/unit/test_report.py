@@ -1,0 +1,165 @@
+"""The report: complete, self-contained, and safe whatever a text says."""
+
+import base64
+import json
+import re
+
+import pytest
+
+from epic.figures import drawn
+from epic.latency import write_latency
+from epic.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
+from tests.conftest import ROOT
+from tests.unit.test_latency import total
+
+PAGE = ROOT / "workflow" / "report"
+HOSTILE = "</script><script>alert('x')</script> & <b>"
+
+
+def row(name, kind, ours, published, group="G", stage="bm25", **more):
+    found = {
+        "id": name,
+        "label": name,
+        "group": group,
+        "kind": kind,
+        "first_stage": stage,
+        "model": None,
+        "keep": None,
+        "marks": "",
+    }
+    found |= {"query_set": "test" if ours else None, "published_query_set": "dev", "published": published, "ours": ours}
+    found |= {
+        "tolerance": 0.01,
+        "difference": None,
+        "published_ms": 21,
+        "ours_ms": 5.0 if ours else None,
+        "interval_ms": [4.0, 6.0],
+    }
+    return found | {"verdict": "not comparable" if ours else "not run", "because": ["other collection"] if ours else []} | more
+
+
+def comparison(system, baseline):
+    found = {"system": system, "baseline": baseline, "difference": 0.1, "interval": [0.05, 0.15], "p": 0.001, "p_holm": 0.002}
+    found |= {"p_randomisation": 0.001, "p_equivalence": None, "effect_size": None, "wins": 3, "ties": 2, "losses": 1}
+    return found | {"conclusion": "different", "significant": True, "margin": None}
+
+
+def write_page(folder):
+    """A report of made-up results: four rows, whose order by MRR@10 is not that of the page."""
+    rows = [
+        row("bm25", "first-stage", 0.25, 0.198),
+        row("doc2query", "published-only", None, 0.218, stage=None),
+        row("epic", "model", 0.41, 0.273, "H", model="paper", keep="full", marks="a"),
+        row("pruned", "model", 0.34, 0.241, "H", model="paper", keep=100, label=HOSTILE),
+    ]
+    gain = {"system": "epic", "baseline": "bm25", "effect_ratio": 2.0, "delta_relative_improvement": -0.1}
+    order = {"model": "paper", "systems": 3, "kendall_tau": 1.0, "because": ["other collection"], "gains": [gain]}
+    table = {"title": "Made up", "headline": "test", "caption": HOSTILE, "rows": rows, "note": HOSTILE}
+    table["over"] = {"query_set": "test", "models": [order]}
+    result = {"model": "paper", "ours": 0.05, "verdict": "does not hold", "because": [], "detail": HOSTILE}
+    claim = {"id": "x", "section": "pruning", "says": HOSTILE, "published": 0.74, "unit": "share", "results": [result]}
+    family = {"mark": "a", "says": "EPIC against its first stage", "margin": None, "tests": [comparison("epic", "bm25")]}
+    query = {"text": HOSTILE, "pieces": ["cost", HOSTILE], "weights": [0.1, 0.9]}
+    passage = {
+        "doc_id": "7",
+        "text": "t",
+        "pieces": ["price"],
+        "weights": [1.0],
+        "expansion": {"pieces": ["cost"], "weights": [2.0]},
+    }
+    store = {
+        "keep": "full",
+        "measured": False,
+        "bytes_per_passage": 61044,
+        "gib": 0.1,
+        "ms_marco_gib": 502.7,
+        "vocabulary_reduced_by": 0.0,
+    }
+    cost = {"stores": [store], "passages_per_second": 16.0, "compute": {"device": "cpu", "threads": 1}, "passages": 336}
+    cost |= {"ms_marco_hours": 150.0, "ms_marco_passages": 8_841_823}
+    machine = {"cpu": "C", "cores": 2, "memory_gb": 24, "system": "Linux"}
+    metadata = {"experiment": {"name": "mine", "sha256": "0" * 64}, "code": {"commit": "c" * 40, "changed_files": True}}
+    metadata |= {"collection": {"documents": "path:x", "count": 3}, "models_sha256": {"paper": "1" * 64}, "settings": HOSTILE}
+    metadata |= {"this_run": {"written": "2026-01-01T00:00:00+00:00", "host": "h", "machine": machine}}
+    timings = {}
+    for name in ("bm25", "epic", "pruned"):
+        timings[name] = folder / f"{name}.tsv"
+        write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", {}, 1, folder / f"{name}.json", timings[name])
+
+    def written(name, value):
+        (folder / name).write_text(json.dumps(value))
+        return folder / name
+
+    files = {
+        "readme": ROOT / "README.md",
+        "table": written("table.json", table),
+        "claims": written("claims.json", {"claims": [claim]}),
+        "metadata": written("metadata.json", metadata),
+        "significance": {"test": written("significance.json", {"alpha": 0.01, "families": [family]})},
+        "latencies": {name: folder / f"{name}.json" for name in timings},
+        "timings": timings,
+        "costs": {"paper": written("costs.json", cost)},
+        "texts": {"paper": written("texts.json", {"queries": [query], "passages": [passage | {"predicted": None}]})},
+    }
+    with drawn([folder / "frequencies-paper.png"], columns=1) as (axes,):
+        axes.plot([1, 2])
+    commands = {"": "snakemake all", "bm25": "snakemake bm25", "doc2query": None, "epic": "snakemake epic 'x'", "pruned": "p"}
+    write_report(files, commands, [folder / "frequencies-paper.png"], PAGE, folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture
+def page(tmp_path):
+    return write_page(tmp_path).read_text()
+
+
+def test_every_section_is_there_and_every_row_has_its_command(page):
+    for name in SECTIONS:
+        assert f'<section id="{name}">' in page and f'href="#{name}"' in page
+    assert page.count('class="copy" data-text="snakemake') == 3  # two rows that were run, and everything at once
+    assert "snakemake epic &#39;x&#39;" in page and "not run" in page
+    assert re.search(r"<b>1</b></li>", page) and "Kendall's tau <b>1.00</b>" in page
+    assert "not comparable</span> <small>other collection" in page
+
+
+def test_the_page_needs_nothing_from_anywhere(page, tmp_path):
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page) and "http://" not in page and "@import" not in page
+    assert "https://" not in page and "url(" not in page
+    image = re.search(r'src="data:image/png;base64,([^"]+)"', page)[1]
+    assert base64.b64decode(image) == (tmp_path / "frequencies-paper.png").read_bytes()
+
+
+def test_a_text_cannot_break_out(page):
+    assert HOSTILE not in page and page.count("<script>") == 1 and "&lt;script&gt;alert" in page
+
+
+def test_the_page_is_the_same_bytes_for_the_same_results(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    one, two = (write_page(tmp_path / name).read_text() for name in ("one", "two"))
+    assert one == two
+
+
+def test_weights_are_shown_when_pointed_at(page):
+    assert 'title="cost: 0.1"' in page and 'title="price: 1"' in page
+    assert colored(["a", "b"], [0.0, 1.0], [0.0, 1.0])[0] == ("a", 0.0, "#ffffff")
+
+
+def test_what_differs_comes_from_the_readme():
+    text = "# A\n\n## Where\n\n- one\n  goes on\n- two `code`\n\n## Next\n\n- three\n"
+    assert bullets(text, "Where") == ["one goes on", "two `code`"] and bullets(text, "Nowhere") == []
+    assert inline_code("a `b<c` & d") == "a <code>b&lt;c</code> &amp; d"
+    assert len(bullets((ROOT / "README.md").read_text(), "Where paper and code differ")) >= 8
+
+
+def test_figures_have_captions_by_kind(tmp_path):
+    for name in ("frequencies-paper", "words-my-model", "tradeoff"):
+        (tmp_path / f"{name}.png").write_bytes(b"x")
+        assert figure(tmp_path / f"{name}.png", PAGE)["caption"]
+
+
+def test_words_for_people():
+    assert number(None, 2) == "–" and number(0.125, 2, signed=True) == "+0.12"
+    assert [class_of(word) for word in ("match", "above", "equivalent within ±0.005", "inconclusive", "not run", "seen here")] == [
+        "good", "bad", "known", "open", "", "",
+    ]  # fmt: skip
