@@ -33,7 +33,8 @@ $(READY): pyproject.toml constraints.txt
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
 	@workflow/run.sh smoke --cores $(CORES)
 	@echo; cat results/smoke/table.md
-	@echo "rows:    results/smoke/rows/"; echo "figures: $$(ls results/smoke/figures/*.png)"; echo "logs:    results/smoke/logs/"
+	@echo "report:  results/smoke/report.html"; echo "rows:    results/smoke/rows/"
+	@echo "figures: $$(ls results/smoke/figures/*.png | tr '\n' ' ')"; echo "logs:    results/smoke/logs/"
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1

@@ -39,31 +39,28 @@ def _source(name: str, root: Path) -> Path | None:
     return next((path for path in candidates if path.exists()), None)
 
 
-def _imports(path: Path) -> set[str]:
-    names = set()
-    for node in ast.walk(_tree(path)):
+def _imports(path: Path) -> frozenset[str]:
+    return _parsed(path, path.stat().st_mtime_ns)[0]
+
+
+def _canonical(path: Path) -> str:
+    return _parsed(path, path.stat().st_mtime_ns)[1]
+
+
+@cache
+def _parsed(path: Path, stamp: int) -> tuple[frozenset[str], str]:
+    """The `epic` names that a file imports, and its syntax tree as text: no comments, no docstrings, no positions.
+
+    Parsed once for all rules; `stamp` is the file's time, so that a file that changes is parsed anew.
+    """
+    tree, names = ast.parse(path.read_text(encoding="utf-8"), filename=str(path)), set()
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             names.add(node.module)
             names.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name for name in names if name.split(".")[0] == PACKAGE}
-
-
-def _canonical(path: Path) -> str:
-    """The syntax tree as text: no comments, no docstrings, no positions."""
-    tree = _tree(path)
-    for node in ast.walk(tree):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if documented and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return ast.dump(tree)
-
-
-@cache
-def _text(path: Path, stamp: int) -> str:
-    return path.read_text(encoding="utf-8")
-
-
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(_text(path, path.stat().st_mtime_ns), filename=str(path))
+    return frozenset(name for name in names if name.split(".")[0] == PACKAGE), ast.dump(tree)

@@ -110,7 +110,8 @@ def row(results, name):
 def test_it_ends_with_the_table_and_says_where_figures_and_logs_are(copy, results):
     said = (copy / "first.log").read_text()
     assert (results / "table.md").read_text() in said
-    assert "results/smoke/figures/frequencies-paper.png" in said and "results/smoke/logs/" in said
+    for path in ("results/smoke/report.html", "results/smoke/figures/frequencies-paper.png", "results/smoke/logs/"):
+        assert path in said
     assert "removing the lock of a run that did not end" in said
 
 
@@ -132,11 +133,14 @@ def test_each_checkpoint_has_a_card_and_says_its_formulation(results):
 
 
 def test_both_formulations_are_compared_by_a_paired_test(results):
-    tested = json.loads((results / "table.json").read_text())["comparisons"]
-    pairs = {(test["system"], test["baseline"]) for test in tested}
+    families = json.loads((results / "significance/test.json").read_text())["families"]
+    pairs = {(test["system"], test["baseline"]) for family in families for test in family["tests"]}
     for name in RERANKED:
         if name.startswith("released-"):
             assert (name, name.replace("released-", "epic-")) in pairs
+    for test in (test for family in families for test in family["tests"]):
+        assert test["queries"] == test["wins"] + test["ties"] + test["losses"] == 58
+        assert test["interval"][0] <= test["difference"] <= test["interval"][1] and test["p"] <= test["p_holm"]
 
 
 def test_the_table_has_every_row_and_says_what_was_not_run(results):
@@ -261,20 +265,41 @@ def test_the_stores_are_prunings_of_one_another(results):
 def test_latencies_are_positive_and_kept_per_query(results):
     for name in RUN_ROWS:
         lines = (results / "latency" / f"{name}.tsv").read_text().splitlines()
-        assert len(lines) == 1 + 6 and all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
+        passes = [line.split("\t")[1] for line in lines[1:]]
+        assert passes.count("warm") == 6 and passes.count("cold") in (0, 6)
+        assert all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
 
 
 def test_figures_are_images_and_every_value_was_counted(results):
     from matplotlib.image import imread
 
     for model in MODELS:
-        for name in (f"frequencies-{model}", f"training-{model}"):
+        for name in (f"frequencies-{model}", f"training-{model}", f"words-{model}", "tradeoff", "pruning", "cutoffs", "stages"):
             picture = imread(results / f"figures/{name}.png")
             assert picture.shape[0] > 200 and picture.std() > 0.01
             assert (results / f"figures/{name}.pdf").read_bytes().startswith(b"%PDF")
         lines = [line.split("\t") for line in (results / f"frequencies/{model}.tsv").read_text().splitlines()[1:]]
         assert sum(int(count) for _, count in lines) == 336 * 30_522
         assert (float(lines[0][0]) < 0) == (model == "paper")  # psi is linear there, and damped in the released code
+
+
+def test_the_report_claims_and_metadata_are_complete_and_agree(results):
+    page, metadata = (results / "report.html").read_text(), json.loads((results / "metadata.json").read_text())
+    for name in RUN_ROWS:
+        assert f"snakemake results/smoke/rows/{name}.md --cores all" in page
+    assert page.count("data:image/png;base64,") == 10 and "Its numbers are never comparable" in page
+    claims = {claim["id"]: claim for claim in json.loads((results / "claims.json").read_text())["claims"]}
+    judged = [result["verdict"] for claim in claims.values() for result in claim["results"]]
+    assert len(claims) >= 35 and {"holds", "not comparable", "not checkable here"} <= set(judged)
+    assert [result["verdict"] for result in claims["vocabulary-1000"]["results"]] == ["holds", "holds"]
+    assert claims["mrr"]["results"][0]["verdict"] == "not comparable" and claims["passages"]["results"][0]["ours"] == 336
+    rows = {name: row(results, name)["settings"].get("model_sha256") for name in RERANKED}
+    assert set(rows.values()) == set(metadata["models_sha256"].values()) and metadata["collection"]["count"] == 336
+
+
+def test_snakemakes_own_report_works_offline(copy):
+    run = command(copy, ".venv/bin/snakemake", "smoke", "--report", "snakemake.html", "--cores", "1")
+    assert run.returncode == 0 and (copy / "snakemake.html").stat().st_size > 100_000, run.stdout[-2000:]
 
 
 def test_nothing_is_left_of_the_killed_run(copy):
@@ -297,7 +322,7 @@ def test_a_deleted_row_comes_back_with_the_same_bytes(copy, results):
 
 def test_adding_a_row_neither_trains_nor_encodes(copy):
     experiment = copy / "workflow/experiments/smoke.yaml"
-    text = experiment.read_text()
+    text, times = experiment.read_text(), experiment.stat()
     added = "\n  - {id: epic-bm25-r50, label: r=50, group: Mine, kind: model, model: paper, first_stage: bm25, keep: 50, published: []}\n"
     try:
         experiment.write_text(text.rstrip() + added)
@@ -306,6 +331,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
         assert {"prune", "rerank", "evaluate", "latency", "rows", "pages"} <= set(found)
     finally:
         experiment.write_text(text)
+        os.utime(experiment, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
 @pytest.mark.parametrize(
@@ -323,8 +349,8 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
         ),
         (
             "epic/evaluate.py",
-            r"doc_ids\[:10\]",
-            "doc_ids[:9]",
+            r"doc_ids\[: measure\.depth\]",
+            "doc_ids[: measure.depth or 9]",
             {"train", "evaluate", "tune", "significance"},
             {"index", "retrieve", "expand"},
         ),
@@ -336,8 +362,17 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             {"train", "encode", "tune", "frequencies"},
         ),
         ("workflow/scripts/train.py", '"""Train one model."""', '"""Train a model."""\n\n# why', set(), {"train"}),
-        ("workflow/experiments/smoke.yaml", "disk_gb: 1", "disk_gb: 2", set(), {"train", "encode"}),
+        ("workflow/experiments/smoke.yaml", "disk_gb: 1", "disk_gb: 2", {"metadata", "report"}, {"train", "encode", "table"}),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
+        ("epic/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
+        (
+            "epic/latency.py",
+            "LEVEL = 0.95",
+            "LEVEL = 0.9",
+            {"latency", "claims", "report"},
+            {"train", "encode", "rerank", "rows"},
+        ),
+        ("workflow/resources/claims.yaml", "tolerance: 50000", "tolerance: 60000", {"claims", "report"}, {"table", "latency"}),
         ("workflow/scripts/figures.py", "Values in", "All values in", {"figures"}, {"frequencies", "table"}),
     ],
 )
