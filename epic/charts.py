@@ -8,6 +8,7 @@ from epic.files import read_json
 
 MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
 LINES = ("-", "--", "-.", ":")
+PANELS = {"published": "published_ms", "ours_headline": "ours_ms"}  # values, and the milliseconds that belong to them
 COLORS = (PAPER_BLUE, "#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
 HATCHES = {"retrieve": "", "load": "////", "query_vector": "....", "score": "xxxx"}
 AT_THE_FOOT = {"xycoords": ("data", "axes fraction"), "xytext": (3, 0), "textcoords": "offset points", "fontsize": 6}
@@ -53,8 +54,8 @@ def tradeoff(table, outs) -> None:
     series = series_of(found["rows"])
     looks = styles(series)
     with drawn(outs, columns=2, size=(9, 4.4)) as panels:
-        for axes, value, title in zip(panels, ("published", "ours"), titles(found), strict=True):
-            points = {row["id"]: (row[f"{value}_ms"], row[value]) for row in found["rows"] if row[f"{value}_ms"] and row[value]}
+        for axes, (value, ms), title in zip(panels, PANELS.items(), titles(found), strict=True):
+            points = {row["id"]: (row[ms], row[value]) for row in found["rows"] if row[ms] and row[value]}
             for name, rows in distinct(series, value).items():
                 shown = [row for row in rows if row["id"] in points]
                 if shown:
@@ -110,7 +111,7 @@ def pruning(table, outs) -> None:
     looks = styles(series)
     keeps = sorted({row["keep"] for rows in series.values() for row in rows}, key=lambda keep: (keep == "full", keep))
     with drawn(outs, columns=2, size=(9, 3.8)) as panels:
-        for axes, value, title in zip(panels, ("published", "ours"), titles(found), strict=True):
+        for axes, value, title in zip(panels, PANELS, titles(found), strict=True):
             for name, rows in distinct(series, value).items():
                 known = sorted((keeps.index(row["keep"]), row[value]) for row in rows if row[value] is not None)
                 if known:
@@ -123,10 +124,9 @@ def pruning(table, outs) -> None:
 
 
 def titles(found: dict) -> tuple[str, str]:
-    """What the two panels show; the second one says whose numbers they are not."""
-    ours = next((row["query_set"] for row in found["rows"] if row["query_set"]), "nothing run")
-    reasons = sorted({reason for row in found["rows"] for reason in row["because"]} - {"other hardware"})
-    return "published", f"ours, on {ours}" + (" (not comparable)" if reasons else "")
+    """What the two panels show; ours are all of one query set, and the title says if they are of other data."""
+    reasons = {reason for row in found["rows"] for reason in row["because"]} & {"other collection", "other encoder"}
+    return "published", f"ours, on {found['headline']}" + (" (not comparable)" if reasons else "")
 
 
 def cutoffs(curves: dict, published: dict, outs) -> None:

@@ -1,70 +1,17 @@
 """How each claim of the paper is computed: one small function a kind of claim, named as in claims.yaml.
 
-Each returns a `Found`. Nothing is computed where an experiment lacks what it takes: that raises `UncheckedError` with the reason.
+Each returns a `Found`. Where an experiment lacks what it takes, nothing is computed: that raises with the reason.
 """
 
-from dataclasses import dataclass
-from typing import NamedTuple
-
+from epic.evaluate import read_values
+from epic.evidence import Evidence, Found, UncheckedError, of
 from epic.frequencies import read_frequencies, share_up_to
 from epic.history import best_of, read_history
-from epic.latency import overhead
+from epic.timings import overhead
+from epic.wordchecks import expands_to, stronger_than_half, strongest_words
 
-
-class UncheckedError(Exception):
-    """A claim that cannot be checked here; the message says why."""
-
-
-class Found(NamedTuple):
-    """What was found here: a number or a word, and whether the claim holds, where that does not follow from the number."""
-
-    value: float | str
-    holds: bool | None = None
-    detail: str = ""
-    differs: tuple[str, ...] = ()  # from the paper's conditions, beyond collection and encoder
-
-
-@dataclass
-class Evidence:
-    """Everything an experiment found out; by model, by (model, first stage) or by row."""
-
-    rows: dict[str, dict]  # records of the table
-    tests: list[dict]  # of the headline query set
-    statistics: dict
-    cutoffs: dict[tuple[str, str], dict]
-    histories: dict[str, str]  # paths
-    frequencies: dict[str, str]  # paths
-    costs: dict[str, dict]
-    latencies: dict[str, dict]
-    timings: dict[str, str]  # paths
-
-    def row(self, model: str, first_stage: str, keep) -> dict:
-        """The row of a model on a first stage."""
-        return self._one(lambda row: (row["model"], row["first_stage"], row["keep"]) == (model, first_stage, keep), model)
-
-    def first(self, first_stage: str) -> dict:
-        """The row of a first stage alone."""
-        return self._one(lambda row: row["kind"] == "first-stage" and row["first_stage"] == first_stage, first_stage)
-
-    def _one(self, wanted, name: str) -> dict:
-        for row in self.rows.values():
-            if wanted(row):
-                return row
-        raise UncheckedError(f"this experiment has no such row of {name}")
-
-    def test(self, system: dict, baseline: dict) -> dict:
-        """The declared comparison of two rows."""
-        for test in self.tests:
-            if (test["system"], test["baseline"]) == (system["id"], baseline["id"]):
-                return test
-        raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
-
-
-def of(by_key: dict, key, what: str):
-    """A value, or the reason why there is none."""
-    if key not in by_key:
-        raise UncheckedError(f"there is no {what} here")
-    return by_key[key]
+VOCABULARY = 30_522  # of the paper's encoder
+COUNTED = ["msmarco-passage/train", "msmarco-passage/dev"]  # the queries whose judgments are public
 
 
 def statistic(evidence: Evidence, model, *keys) -> Found:
@@ -74,7 +21,8 @@ def statistic(evidence: Evidence, model, *keys) -> Found:
         raise UncheckedError(f"no {keys[0]} are counted in this experiment")
     for key in keys:
         value = value[key]
-    return Found(value)
+    other = keys[0] == "queries" and evidence.statistics["datasets"] != COUNTED
+    return Found(value, differs=("query set",) if other else ())
 
 
 def best_iteration(evidence: Evidence, model) -> Found:
@@ -92,47 +40,66 @@ def effectiveness(evidence: Evidence, model, first_stage, keep) -> Found:
 
 def better(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
     """Significantly better than a first stage."""
-    return _direction(evidence.test(evidence.row(model, first_stage, keep), evidence.first(baseline)), "better")
+    return _direction(evidence, evidence.row(model, first_stage, keep), evidence.first(baseline), 1, ("better", "not better"))
 
 
 def additive(evidence: Evidence, model, stronger, weaker) -> Found:
     """Significantly better than the stronger first stage, and better than re-ranking the weaker one."""
     system, other = evidence.row(model, stronger, "full"), evidence.row(model, weaker, "full")
-    found = _direction(evidence.test(system, evidence.first(stronger)), "better")
-    if system["ours"] <= other["ours"]:
-        return Found("not better", False, f"{system['ours']:.4f} against {other['ours']:.4f} of {other['id']}")
+    found = better(evidence, model, stronger, "full", stronger)
+    if system["ours_headline"] <= other["ours_headline"]:
+        detail = f"{system['ours_headline']:.4f} against {other['ours_headline']:.4f} of {other['id']}"
+        return Found("not better", False, detail, found.differs)
     return found
 
 
 def no_difference(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
     """Equivalent to a first stage within the margin."""
-    return _equivalence(evidence.test(evidence.row(model, first_stage, keep), evidence.first(baseline)))
+    return _equivalence(evidence, evidence.row(model, first_stage, keep), evidence.first(baseline))
 
 
 def pruned_like_full(evidence: Evidence, model, first_stage, keep) -> Found:
     """Equivalent to the unpruned row within the margin."""
-    return _equivalence(evidence.test(evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full")))
+    return _equivalence(evidence, evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full"))
 
 
 def pruned_worse(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Significantly worse than the unpruned row."""
-    return _direction(evidence.test(evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full")), "worse")
+    """Significantly worse than the unpruned row, and by more than the margin: with many queries a hair is significant."""
+    pruned, full = evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full")
+    found, test = _direction(evidence, pruned, full, -1, ("worse", "not worse")), evidence.test(pruned, full)
+    if found.holds and -test["difference"] <= (test["margin"] or 0):
+        return Found("hardly worse", False, found.detail, found.differs)
+    return found
 
 
-def _direction(test: dict, word: str) -> Found:
-    sign = 1 if word == "better" else -1
+def _direction(evidence: Evidence, system: dict, baseline: dict, sign: int, words: tuple[str, str]) -> Found:
+    test, differs = evidence.test(system, baseline), evidence.other_set(system)
     detail = f"{test['difference']:+.4f}, corrected p = {test['p_holm']:.2g}"
     if not test["significant"]:
-        return Found("inconclusive", None, detail)
+        return Found("inconclusive", None, detail, differs)
     holds = test["difference"] * sign > 0
-    return Found(word if holds else f"not {word}", holds, detail)
+    return Found(words[0] if holds else words[1], holds, detail, differs)
 
 
-def _equivalence(test: dict) -> Found:
-    detail = f"{test['difference']:+.4f}, equivalence within ±{test['margin']}: p = {test['p_equivalence']:.2g}"
+def _equivalence(evidence: Evidence, system: dict, baseline: dict) -> Found:
+    test, differs = evidence.test(system, baseline), evidence.other_set(system)
+    if test["margin"] is None:
+        raise UncheckedError(f"no margin of equivalence is declared for {system['id']} and {baseline['id']}")
+    detail = f"{test['difference']:+.4f}, equivalence within ±{test['margin']}: corrected p = {test['p_equivalence_holm']:.2g}"
     if test["conclusion"].startswith("equivalent"):
-        return Found("no difference", True, detail)
-    return Found("different", False, detail) if test["significant"] else Found("inconclusive", None, detail)
+        return Found("no difference", True, detail, differs)
+    return Found("different", False, detail, differs) if test["significant"] else Found("inconclusive", None, detail, differs)
+
+
+def query_better(evidence: Evidence, model, query, first_stage) -> Found:
+    """Whether one query has a higher reciprocal rank with re-ranking than without."""
+    values = []
+    for row in (evidence.row(model, first_stage, "full"), evidence.first(first_stage)):
+        found = read_values(evidence.values[row["id"]])["RR@10"]
+        values.append(of(found, query, f"query {query}"))
+    return Found(
+        "higher" if values[0] > values[1] else "not higher", values[0] > values[1], f"{values[0]:.3f} and {values[1]:.3f}"
+    )
 
 
 def values_at_most(evidence: Evidence, model, tenths) -> Found:
@@ -171,9 +138,16 @@ def _stage_ms(evidence: Evidence, model, stage: str) -> Found:
     return Found(found["mean"], detail=f"{row['id']}, p95 {found['p95']:.2g} ms")
 
 
-def slower(evidence: Evidence, model, first_stage, other) -> Found:
-    """Whether re-ranking one first stage takes longer than re-ranking another."""
-    left, right = (evidence.row(model, stage, "full") for stage in (first_stage, other))
+def mostly_loading(evidence: Evidence, model, first_stage, keep) -> Found:
+    """Whether loading vectors takes longer than scoring them."""
+    ms = of(evidence.latencies, evidence.row(model, first_stage, keep)["id"], "latency")["ms"]
+    load, score = ms["load"]["mean"], ms["score"]["mean"]
+    return Found("loading" if load > score else "scoring", load > score, f"{load:.2g} ms loading, {score:.2g} ms scoring")
+
+
+def slower(evidence: Evidence, model, stage, keep, other_stage, other_keep) -> Found:
+    """Whether one row takes longer than another, query by query."""
+    left, right = evidence.row(model, stage, keep), evidence.row(model, other_stage, other_keep)
     low, high = overhead(evidence.timings[left["id"]], evidence.timings[right["id"]])["ms"]["interval"]
     detail = f"{left['ours_ms']:.1f} and {right['ours_ms']:.1f} ms, difference {low:+.1f} to {high:+.1f} ms"
     if low <= 0 <= high:
@@ -185,30 +159,33 @@ def overhead_ms(evidence: Evidence, model, first_stage, keep) -> Found:
     """Mean milliseconds that re-ranking adds to its first stage, query by query."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(first_stage)
     found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["ms"]
-    return Found(found["mean"], detail=f"{found['interval'][0]:.1f} to {found['interval'][1]:.1f} ms")
+    return Found(found["mean"], detail="{:.1f} to {:.1f} ms".format(*found["interval"]), interval=found["interval"])
 
 
 def speed_up(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
     """How many times as fast as a first stage."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(baseline)
-    return Found(overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["speed_up"])
+    found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["speed_up"]
+    return Found(found["mean"], detail="{:.2f} to {:.2f}".format(*found["interval"]), interval=found["interval"])
 
 
 def cost(evidence: Evidence, model, keep, key, unit=1) -> Found:
-    """A number of a store."""
-    stores = {store["keep"]: store for store in of(evidence.costs, model, "cost of this model")["stores"]}
-    return Found(of(stores, keep, f"store of r={keep}")[key] / unit)
+    """A number of a store; the same for every model of an encoder."""
+    found = next(iter(evidence.costs.values()))
+    stores = {store["keep"]: store for store in found["stores"]}
+    differs = () if found["vocabulary"] == VOCABULARY else ("vocabulary",)
+    return Found(of(stores, keep, f"store of r={keep}")[key] / unit, differs=differs)
 
 
 def cost_hours(evidence: Evidence, model) -> Found:
     """Hours for MS MARCO at the rate that was measured."""
     found = of(evidence.costs, model, "cost of this model")
-    return Found(
-        found["ms_marco_hours"], detail=f"at {found['passages_per_second']:.0f} passages/s on {found['compute']['device']}"
-    )
+    rate, device = found["passages_per_second"], found["compute"]["device"]
+    return Found(found["ms_marco_hours"], detail=f"at {rate:.0f} passages/s on {device}")
 
 
-WITHOUT_MODEL = {"statistic"}
-_OF_QUALITY = (effectiveness, better, additive, no_difference, pruned_like_full, pruned_worse, values_at_most)
-_OF_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, slower, overhead_ms, speed_up, cost, cost_hours)
-CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TIME)}
+WITHOUT_MODEL = {"statistic", "cost"}
+_OF_QUALITY = (effectiveness, better, additive, no_difference, pruned_like_full, pruned_worse, query_better)
+_OF_TEXTS = (strongest_words, stronger_than_half, expands_to, values_at_most)
+_OF_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, mostly_loading, slower, overhead_ms, speed_up, cost, cost_hours)
+CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TEXTS, *_OF_TIME)}

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import yaml
 
-from epic.checks import CHECKS, WITHOUT_MODEL, Evidence, Found, UncheckedError
-from epic.files import InputError, read_json, write_json, write_text
+from epic.checks import CHECKS, WITHOUT_MODEL
+from epic.evidence import Evidence, Found, UncheckedError
+from epic.files import InputError, write_json, write_text
 from epic.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
 
 HOLDS, FAILS, INCONCLUSIVE, UNCHECKED = "holds", "does not hold", "inconclusive", "not checkable here"
@@ -52,7 +53,8 @@ def _verdict(claim: dict, found: Found, differs: list[str]) -> tuple[str, list[s
         return (INCONCLUSIVE if found.holds is None else words[0] if found.holds else words[1]), because
     if differs:
         return NOT_COMPARABLE, because
-    return (HOLDS if _within(claim, found.value) else FAILS), []
+    answers = {_within(claim, value) for value in (found.value, *(found.interval or ()))}
+    return (INCONCLUSIVE if len(answers) > 1 else HOLDS if answers.pop() else FAILS), []
 
 
 def _within(claim: dict, value: float) -> bool:
@@ -65,7 +67,7 @@ def _within(claim: dict, value: float) -> bool:
 
 
 def check_all(claims: list[dict], evidence: Evidence, differs: dict[str | None, list[str]]) -> list[dict]:
-    """All claims, each for every model it speaks of; differs: by model, and for None what differs without a model."""
+    """All claims, each for every model it speaks of; differs: by model, and for None where the model does not matter."""
     found = []
     for claim in claims:
         about = {key: claim.get(key) for key in ("id", "section", "says", "published", "unit", *RULES)}
@@ -102,21 +104,6 @@ def markdown(claims: list[dict], title: str, note: str) -> str:
             head = ["", "", ""]
     explained = "`seen here` and `not seen here` are of other data than the paper's, and say nothing about the paper."
     return "\n".join([*lines, "", explained, "", f"*{note}*", ""])
-
-
-def read_evidence(table, tests, statistics, cutoffs: dict, by_model: dict, latencies: dict, timings: dict) -> Evidence:
-    """What an experiment found out, from its files: paths, or paths by model, row or (cutoffs) model and first stage."""
-    return Evidence(
-        rows={row["id"]: row for row in read_json(table)["rows"] if row["ours"] is not None},
-        tests=[test for family in read_json(tests)["families"] for test in family["tests"]],
-        statistics=read_json(statistics),
-        cutoffs={(model, stage): read_json(path) for model, stages in cutoffs.items() for stage, path in stages.items()},
-        histories=by_model["histories"],
-        frequencies=by_model["frequencies"],
-        costs={model: read_json(path) for model, path in by_model["costs"].items()},
-        latencies={row: read_json(path) for row, path in latencies.items()},
-        timings=timings,
-    )
 
 
 def write_claims(path, evidence: Evidence, differs: dict, title: str, note: str, outs: dict) -> None:

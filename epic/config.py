@@ -128,6 +128,8 @@ def _check_references(path, settings) -> None:
             must_exist("query_sets", passage["query_set"], "$.texts.passages")
     must_serve(settings["latency"]["query_set"], ("latency", "test"), "$.latency.query_set")
     must_serve(settings["evaluate"]["headline"], ("test",), "$.evaluate.headline")
+    if find(settings["query_sets"], settings["evaluate"]["headline"])["relevance"] != 1:
+        raise InputError(f"{path}: $.evaluate.headline: the table shows MRR@10 from grade 1 on; choose a set with relevance: 1")
     must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
     every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
     if every % size:

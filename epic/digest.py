@@ -12,6 +12,7 @@ from pathlib import Path
 from epic import ROOT
 
 PACKAGE = "epic"
+WITHOUT_RESULTS = {"log", "machine", "pace", "preflight"}  # what these write is never the same twice, and no result
 
 
 def code_digest(script, root: Path = ROOT) -> str:
@@ -26,7 +27,7 @@ def modules_of(script, root: Path = ROOT) -> list[Path]:
     while queue:
         for name in _imports(queue.pop()):
             path = _source(name, root)
-            if path and path not in found:
+            if path and path not in found and path.stem not in WITHOUT_RESULTS:
                 found.add(path)
                 queue.append(path)
     return sorted(found)

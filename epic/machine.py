@@ -2,6 +2,7 @@
 
 import os
 import platform
+import subprocess
 from pathlib import Path
 
 
@@ -14,10 +15,19 @@ def machine() -> dict:
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load": list(os.getloadavg()),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "gpu": _first_line("/proc/driver/nvidia/version"),
+        "gpu": gpu_names(),
         "system": platform.platform(),
         "environment": {key: os.environ[key] for key in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "JAVA_HOME") if key in os.environ},
     }
+
+
+def gpu_names() -> list[str]:
+    """The graphics cards, as NVIDIA's own tool calls them; none where it is not installed."""
+    try:
+        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
+        return subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")[:-1]
+    except (OSError, subprocess.SubprocessError):
+        return []
 
 
 def _first_line(path) -> str | None:

@@ -56,28 +56,33 @@ def announce(rows: np.ndarray, *files: Mapped) -> None:
 
 
 def evict(*paths) -> bool:
-    """Drop files, and all files of folders, from the page cache; whether that worked, looked at in the largest one.
+    """Drop files, and all files of folders, from the page cache; whether that worked, looked at in the largest one of each.
 
     What is mapped at that moment stays, here or in another process, and so does all of a file system that lives in memory.
     """
-    inside = [file for path in map(Path, paths) for file in (path.rglob("*") if path.is_dir() else [path])]
-    files = sorted((file for file in inside if file.is_file() and file.stat().st_size), key=lambda file: file.stat().st_size)
-    if not files or not hasattr(os, "posix_fadvise"):
+    if not hasattr(os, "posix_fadvise"):
         return False
-    gone = True
+    return bool(paths) and all([_evicted(path) for path in map(Path, paths)])  # a list, so that all of them are dropped
+
+
+def _evicted(path: Path) -> bool:
+    inside = [file for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file() and file.stat().st_size]
+    files = sorted(inside, key=lambda file: file.stat().st_size)
     for file in files:
         with open(file, "rb") as stream:
             os.fsync(stream.fileno())  # what is not on disk yet is not dropped
             os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             if file == files[-1]:
-                gone = not _readable_at_once(stream.fileno(), file.stat().st_size // 2)
+                gone = _readable_at_once(stream.fileno(), file.stat().st_size // 2) is False
                 os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)  # looking may have fetched it
-    return gone
+    return bool(files) and gone
 
 
-def _readable_at_once(descriptor: int, offset: int) -> bool:
-    """Whether a byte can be read without waiting for the disk; no, where the file system cannot tell."""
+def _readable_at_once(descriptor: int, offset: int) -> bool | None:
+    """Whether a byte can be read without waiting for the disk; None where the system cannot tell."""
     try:
         return bool(os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT))
-    except (OSError, AttributeError):
+    except BlockingIOError:
         return False
+    except (OSError, AttributeError):
+        return None

@@ -39,7 +39,7 @@ def _git(*arguments) -> str:
 
 def seeds(settings: dict) -> dict:
     """Every seed: of models, of sampled triples, and those that are written in the code."""
-    from epic.significance import SEED
+    from epic.resampling import SEED
 
     found = {f"model {model['id']}": model["seed"] for model in settings["models"]}
     if "seed" in settings["triples"]:
@@ -47,12 +47,12 @@ def seeds(settings: dict) -> dict:
     return found | {"bootstrap and randomisation": SEED}
 
 
-def write_metadata(experiment, settings: dict, manifest, query_files: dict, checkpoints: dict, rows: list, commands, out) -> None:
-    """Write both blocks; experiment: its file, query_files: path by name, checkpoints: by model, rows: their JSON."""
+def write_metadata(experiment, settings, manifest, query_files, checkpoints, rows, commands, stages, out) -> None:
+    """Write both blocks; experiment: its file, query_files and checkpoints: paths by name, rows: paths, stages: code digests."""
     facts = {
         "schema": SCHEMA,
         "experiment": {"name": Path(experiment).stem, "sha256": sha256_of(experiment), "title": settings["title"]},
-        "code": commit(),
+        "code": commit() | {"stages": stages},
         "seeds": seeds(settings),
         "collection": read_json(manifest),
         "queries_sha256": {name: sha256_of(path) for name, path in query_files.items()},

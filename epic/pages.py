@@ -38,12 +38,16 @@ def _effectiveness(row):
 def _published(row):
     if not row["published"]:
         return []
-    lines = ["| published by | query set | metric | value | ours | difference | verdict |", "|---|---|---|---:|---:|---:|---|"]
+    lines = [
+        "| published by | query set | metric | value | ± | ours | difference | verdict |",
+        "|---|---|---|---:|---:|---:|---:|---|",
+    ]
     for entry in row["published"]:
         ours, difference = (
             "-" if entry[key] is None else f"{entry[key]:{form}}" for key, form in (("ours", ".4f"), ("difference", "+.4f"))
         )
-        cells = [entry["source"], entry["query_set"], entry["metric"], f"{entry['value']:g}", ours, difference]
+        tolerance = "-" if entry["tolerance"] is None else f"{entry['tolerance']:g}"
+        cells = [entry["source"], entry["query_set"], entry["metric"], f"{entry['value']:g}", tolerance, ours, difference]
         lines.append(f"| {' | '.join(cells)} | {said(entry['verdict'], entry['because'])} |")
     return [*lines, ""]
 

@@ -3,7 +3,6 @@
 import os
 import shutil
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -12,6 +11,7 @@ from urllib.parse import urlsplit
 
 from epic.files import InputError
 from epic.java import java_home
+from epic.machine import gpu_names
 
 IR_DATASETS_HOSTS = ("msmarco.z22.web.core.windows.net",)
 HUGGING_FACE = "huggingface.co"
@@ -39,7 +39,7 @@ def checks(settings: dict, jobs: Jobs, folder) -> list[Check]:
     found += networks(sorted(set(_hosts(settings, jobs.rules))))
     if jobs.rules & {"data", "expand", "index", "encode", "prune"}:
         found.append(disk(settings["compute"]["disk_gb"], folder))
-    if jobs.rules & {"index", "retrieve", "latency"}:
+    if jobs.rules & {"index", "retrieve", "latency", "interpret"}:
         found.append(java())
     return found
 
@@ -49,6 +49,7 @@ def _hosts(settings: dict, rules: set[str]):
     datasets = [settings["data"]["documents"]] if "data" in rules else []
     datasets += [query_set["dataset"] for query_set in settings["query_sets"]] if "queries" in rules else []
     datasets += [settings["triples"]["dataset"]] if "triples" in rules and "dataset" in settings["triples"] else []
+    datasets += settings["statistics"]["queries"] if "statistics" in rules else []
     if any(not dataset.startswith("path:") for dataset in datasets):
         yield from IR_DATASETS_HOSTS
     if "encoder" in rules:
@@ -61,18 +62,8 @@ def _hosts(settings: dict, rules: set[str]):
 
 def gpu() -> Check:
     """An NVIDIA GPU, asked of its driver: importing torch would take seconds."""
-    try:
-        said = subprocess.run(
-            ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"],
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=True,
-        ).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        said = ""
-    if said:
-        return Check("GPU (CUDA)", said.splitlines()[0], "")
+    if names := gpu_names():
+        return Check("GPU (CUDA)", names[0], "")
     return Check("GPU (CUDA)", "none", "run on a machine with an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
 
 

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 from epic import claims, verdicts
 from epic.files import read_json, write_text
-from epic.latency import overhead
+from epic.timings import overhead
 from epic.words import color, shades
 
 COLORS = {
@@ -22,6 +22,7 @@ COLORS = {
 }
 SECTIONS = {
     "table": "Results",
+    "measures": "All measures",
     "figures": "Figures",
     "texts": "Word by word",
     "significance": "Significance",
@@ -81,6 +82,17 @@ def tiles(table: dict, tests: dict, claimed: list[dict]) -> list[dict]:
     return [{"title": title, "counts": dict(Counter(words).most_common())} for title, words in said.items()]
 
 
+def measured(rows: dict) -> dict[str, dict]:
+    """All measures by query set: their names, and the means of each row that was run."""
+    found: dict[str, dict] = {}
+    for row in rows.values():
+        for query_set, values in row["metrics"].items():
+            names = [name for name in values if name != "queries"]
+            part = found.setdefault(query_set, {"queries": values["queries"], "names": names, "rows": {}})
+            part["rows"][row["label"]] = [values[name] for name in names]
+    return found
+
+
 def overheads(rows: list[dict], timings: dict) -> dict:
     """What each re-ranking row takes beyond its own first stage, paired by query."""
     first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
@@ -104,12 +116,12 @@ def figure(path, captions) -> dict:
     return {"name": name, "caption": text, "data": base64.b64encode(Path(path).read_bytes()).decode()}
 
 
-def context(files: dict, commands: dict, figures: list, folder) -> dict:
+def context(files: dict, commands: dict, differences: list, figures: list, folder) -> dict:
     """Everything the page shows; files: paths by name, or paths by model, row or query set."""
     table, claimed = read_json(files["table"]), read_json(files["claims"])["claims"]
     by_name = {
         kind: {name: read_json(path) for name, path in files[kind].items()}
-        for kind in ("significance", "latencies", "texts", "costs")
+        for kind in ("significance", "latencies", "texts", "costs", "rows")
     }
     metadata = read_json(files["metadata"])
     alpha = next(iter(by_name["significance"].values()))["alpha"]
@@ -117,7 +129,8 @@ def context(files: dict, commands: dict, figures: list, folder) -> dict:
         "title": table["title"],
         "note": table["note"],
         "caption": table["caption"],
-        "rows": table["rows"],
+        "records": table["rows"],
+        "measured": measured(by_name["rows"]),
         "over": table["over"],
         "claims": claimed,
         "tiles": tiles(table, by_name["significance"], claimed),
@@ -127,6 +140,7 @@ def context(files: dict, commands: dict, figures: list, folder) -> dict:
         "level": f"{100 * (1 - alpha):g}",
         "overheads": overheads(table["rows"], files["timings"]),
         "latency_said": passes(by_name["latencies"]),
+        "settings": differences,
         "differences": bullets(Path(files["readme"]).read_text(encoding="utf-8"), "Where paper and code differ"),
         "commands": commands,
         "metadata": metadata,
@@ -136,10 +150,10 @@ def context(files: dict, commands: dict, figures: list, folder) -> dict:
     }
 
 
-def write_report(files: dict, commands: dict, figures: list, folder, out) -> None:
-    """Fill the page; folder: where its template, style, script and the captions lie."""
+def write_report(files: dict, commands: dict, differences: list, figures: list, folder, out) -> None:
+    """Fill the page; differences: settings that are not the paper's, folder: where template, style, script and captions lie."""
     loader = jinja2.FileSystemLoader(str(folder), encoding="utf-8")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     filters = (class_of, number, reasons, colored, inline_code)
     environment.filters |= {function.__name__: function for function in filters} | {"shown": claims.shown}
-    write_text(out, environment.get_template("page.html").render(context(files, commands, figures, folder)))
+    write_text(out, environment.get_template("page.html").render(context(files, commands, differences, figures, folder)))

@@ -1,7 +1,8 @@
 """One row of the results table: what was run, what came out, and what was published."""
 
-from epic.evaluate import mean, read_values
+from epic.evaluate import read_values
 from epic.files import read_json, sha256_of, write_json
+from epic.measures import mean
 from epic.store import model_digest
 from epic.verdicts import NOT_PUBLISHED, NOT_RUN, judge, paper_value
 
@@ -37,12 +38,14 @@ def comparison_of(row: dict, headline: str) -> dict:
     """What a table shows of a row: the paper's value, ours on the same query set or else on the headline one, verdict."""
     published = paper_value(row)
     query_set = published["query_set"] if published and published["query_set"] in row["metrics"] else headline
-    found = {"query_set": query_set if row["metrics"] else None, "ours": row["metrics"].get(query_set, {}).get("RR@10")}
+    ours = {name: row["metrics"].get(name, {}).get("RR@10") for name in (query_set, headline)}
+    found = {"query_set": query_set if row["metrics"] else None, "ours": ours[query_set], "ours_headline": ours[headline]}
     if published is None:
-        nothing = {"published": None, "published_query_set": None, "tolerance": None, "difference": None, "because": []}
+        nothing = {"published": None, "published_query_set": None, "source": None, "tolerance": None, "difference": None}
+        nothing |= {"because": []}
         return found | nothing | {"verdict": NOT_PUBLISHED if row["metrics"] else NOT_RUN}
     found |= {"published": published["value"], "published_query_set": published["query_set"]}
-    return found | {key: published[key] for key in ("tolerance", "difference", "verdict", "because")}
+    return found | {key: published[key] for key in ("source", "tolerance", "difference", "verdict", "because")}
 
 
 def published_ms(row: dict):

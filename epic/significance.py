@@ -8,15 +8,12 @@ bootstrap interval, the effect size, wins and losses, a randomisation test as a 
 import logging
 import math
 
-import numpy as np
-
-from epic.evaluate import mean, read_values
+from epic.evaluate import read_values
 from epic.files import InputError, write_json
+from epic.measures import mean
+from epic.resampling import DRAWS, SEED, bootstrap_interval, randomisation_test
 
 log = logging.getLogger(__name__)
-DRAWS = 10_000
-SEED = 42
-CELLS = 4_000_000  # of a table of draws, so that memory stays bounded
 
 
 def paired_t_test(system: list[float], baseline: list[float]) -> tuple[float, float]:
@@ -58,32 +55,6 @@ def _moments(differences: list[float]) -> tuple[float, float, int]:
     return centre, math.sqrt(variance / count), count
 
 
-def bootstrap_interval(differences, level: float) -> list[float]:
-    """The percentile interval of the mean difference over resampled queries.
-
-    Reciprocal ranks at 10 differ by a hundred distinct values at most, so a resample is a draw of how often each one
-    occurs: the same distribution as drawing the queries themselves, at a fraction of the time.
-    """
-    values, counts = np.unique(differences, return_counts=True)
-    shares, size = counts / counts.sum(), len(differences)
-    means = _draws(lambda rng, rows: rng.multinomial(size, shares, size=rows) @ values / size, len(values))
-    return [float(bound) for bound in np.quantile(means, [(1 - level) / 2, (1 + level) / 2])]
-
-
-def randomisation_test(differences) -> float:
-    """p of the mean difference when each query's two systems may have been swapped; two-sided."""
-    values, counts = np.unique(np.abs(differences), return_counts=True)
-    sums = _draws(lambda rng, rows: (2 * rng.binomial(counts, 0.5, size=(rows, len(counts))) - counts) @ values, len(values))
-    observed = abs(math.fsum(differences))
-    return float((1 + np.count_nonzero(np.abs(sums) >= observed - 1e-9)) / (1 + DRAWS))
-
-
-def _draws(draw, columns: int) -> np.ndarray:
-    """`DRAWS` values of a statistic, always the same ones, drawn in pieces."""
-    rng, rows = np.random.default_rng(SEED), max(1, CELLS // columns)
-    return np.concatenate([draw(rng, min(rows, DRAWS - start)) for start in range(0, DRAWS, rows)])
-
-
 def holm(p_values: list[float]) -> list[float]:
     """Holm's step-down correction: the adjusted p of each test of a family."""
     adjusted, largest = [0.0] * len(p_values), 0.0
@@ -120,7 +91,7 @@ def compare(system: list[float], baseline: list[float], alpha: float, margin: fl
 def conclusion(test: dict, alpha: float) -> str:
     """What a reader may say: different, equivalent within a margin, or neither is known."""
     different = test["p_holm"] < alpha
-    equivalent = test["margin"] is not None and test["p_equivalence"] < alpha
+    equivalent = test["margin"] is not None and test["p_equivalence_holm"] < alpha
     if different:
         return f"different, by less than {test['margin']:g}" if equivalent else "different"
     return f"equivalent within ±{test['margin']:g}" if equivalent else "inconclusive"
@@ -143,10 +114,13 @@ def write_tests(families: list[dict], paths: dict, metric: str, alpha: float, ou
     found = []
     for family in families:
         tests = [compare(*paired(values, *pair), alpha, family["margin"]) for pair in family["pairs"]]
-        for pair, test, adjusted in zip(family["pairs"], tests, holm([test["p"] for test in tests]), strict=True):
-            test |= {"p_holm": adjusted}
-            test |= {"significant": adjusted < alpha, "conclusion": conclusion(test, alpha)}
-            log.info("%s against %s: %+.4f, p %.4g: %s", *pair, test["difference"], test["p"], test["conclusion"])
+        adjusted = holm([test["p"] for test in tests])
+        none = family["margin"] is None
+        equivalent = [None] * len(tests) if none else holm([test["p_equivalence"] for test in tests])
+        for test, p, p_equivalence in zip(tests, adjusted, equivalent, strict=True):
+            test |= {"p_holm": p, "p_equivalence_holm": p_equivalence, "significant": p < alpha}
+            test["conclusion"] = conclusion(test, alpha)
         tests = [{"system": pair[0], "baseline": pair[1]} | test for pair, test in zip(family["pairs"], tests, strict=True)]
         found.append({key: family[key] for key in ("mark", "says", "margin")} | {"tests": tests})
+    log.info("%d comparisons", sum(len(family["tests"]) for family in found))
     write_json(out, {"metric": metric, "alpha": alpha, "draws": DRAWS, "seed": SEED, "families": found})

@@ -53,7 +53,7 @@ def number(value, digits: int, missing: str, signed: bool = False) -> str:
 def cells_of(record: dict, missing: str) -> list[str]:
     """A record as text, but for marks and label."""
     return [
-        record["query_set"] or missing,
+        record["query_set"] or record["published_query_set"] or missing,
         number(record["published"], 3, missing),
         number(record["ours"], 4, "not run"),
         number(record["difference"], 4, missing, signed=True),

@@ -20,16 +20,9 @@ from epic.files import InputError, read_json
 from epic.mapped import Mapped, announce
 from epic.runs import read_run
 from epic.store import Store, open_store
+from epic.timings import Timing
 
-
-class Timing(NamedTuple):
-    """Nanoseconds of one query by stage."""
-
-    retrieve: int
-    load: int
-    query_vector: int
-    score: int
-    total: int
+MORE = 20  # hits beyond the cut-off: equal scores may come in another order when one query is searched at a time
 
 
 class Candidates(NamedTuple):
@@ -58,7 +51,7 @@ class System:
         if files.store:
             self.vectors = open_store(files.store, files.checkpoint).path
             return
-        run = read_run(files.run, hits=self.cutoff)
+        run = read_run(files.run, hits=self.cutoff + MORE)
         self.wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
         self.vectors = Path(scratch, "vectors.f16")
         documents = open_documents(files.manifest)

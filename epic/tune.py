@@ -2,8 +2,8 @@
 
 import logging
 
-from epic.evaluate import mrr_at_10
 from epic.files import write_json
+from epic.measures import mrr_at_10
 from epic.rerank import merge
 from epic.runs import Run
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from epic.config import TrainSettings
 from epic.data import Documents, read_qrels, read_queries
-from epic.evaluate import mrr_at_10
 from epic.importance import query_vector
+from epic.measures import mrr_at_10
 from epic.model import Epic
 from epic.runs import Run, ranked, read_run
 from epic.unpruned import unpruned_scores

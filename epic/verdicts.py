@@ -27,7 +27,9 @@ def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
         because = [OTHER + "hardware"]
     elif ours is None:
         because.append(OTHER + "query set")
-    if because or entry["tolerance"] is None:
+    if not because and entry["tolerance"] is None:
+        because = ["no tolerance is given"]
+    if because:
         return entry | {"ours": ours, "difference": None, "verdict": NOT_COMPARABLE, "because": because}
     difference = ours - entry["value"]
     within = abs(difference) <= entry["tolerance"] + ROUNDING
@@ -97,8 +99,10 @@ def over_the_table(rows: list[dict], headline: str) -> dict:
                     "delta_relative_improvement": delta_relative_improvement(*pairs),
                 }
                 gains.append({"system": row["id"], "baseline": baseline} | measured)
-        differs = sorted({reason for row in systems for reason in published[row["id"]]["because"]} - {OTHER + "query set"})
-        order = {"model": model, "systems": len(systems), "kendall_tau": kendall_tau(*values), "because": differs}
+        differs = {reason for row in systems for reason in published[row["id"]]["because"]}
+        if any(published[row["id"]]["query_set"] != headline for row in systems):
+            differs.add(OTHER + "query set")
+        order = {"model": model, "systems": len(systems), "kendall_tau": kendall_tau(*values), "because": sorted(differs)}
         found.append(order | {"gains": gains})
     return {"query_set": headline, "models": found}
 

@@ -8,7 +8,8 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
-from epic.significance import bootstrap_interval, compare, equivalence_test, holm, paired_t_test, randomisation_test
+from epic.resampling import bootstrap_interval, randomisation_test, ratio_interval
+from epic.significance import compare, equivalence_test, holm, paired_t_test
 from epic.verdicts import kendall_tau
 
 pytestmark = pytest.mark.parity
@@ -52,6 +53,24 @@ def test_the_bootstrap_interval_agrees_with_scipy_but_for_chance(size):
     ).confidence_interval
     width = expected.high - expected.low
     assert bootstrap_interval(differences, 0.99) == pytest.approx([expected.low, expected.high], abs=0.06 * width)
+
+
+def test_the_interval_of_a_ratio_agrees_with_scipy_but_for_chance():
+    draw = np.random.default_rng(3)
+    below = draw.gamma(4.0, 5.0, size=200)
+    above = below * draw.normal(1.3, 0.1, size=200)
+    expected = stats.bootstrap(
+        (above, below),
+        lambda x, y, axis: x.mean(axis) / y.mean(axis),
+        confidence_level=0.95,
+        n_resamples=20_000,
+        method="percentile",
+        paired=True,
+        vectorized=True,
+        rng=5,
+    ).confidence_interval
+    width = expected.high - expected.low
+    assert ratio_interval(above, below, 0.95) == pytest.approx([expected.low, expected.high], abs=0.06 * width)
 
 
 @pytest.mark.parametrize(("size", "lift"), [(58, 0.0), (58, 0.2), (400, 0.05)])

@@ -23,7 +23,7 @@ STAGE = {"mean": 2.0, "interval": [1.0, 3.0], "p50": 2.0, "p95": 3.0, "p99": 3.0
 
 def record(name, kind, stage=None, model=None, keep=None, published=0.3, ours=0.4, published_ms=50, ours_ms=10.0):
     found = {"id": name, "label": name.upper(), "kind": kind, "first_stage": stage, "model": model, "keep": keep}
-    found |= {"published": published, "ours": ours, "published_ms": published_ms, "ours_ms": ours_ms}
+    found |= {"published": published, "ours": ours, "ours_headline": ours, "published_ms": published_ms, "ours_ms": ours_ms}
     return found | {"query_set": "test" if ours else None, "because": ["other collection"] if ours else []}
 
 
@@ -47,7 +47,7 @@ def test_series_are_rows_of_one_model_on_one_first_stage():
     looks = styles(series_of(ROWS))
     assert len({(look["marker"], look["ls"]) for look in looks.values()}) == 3  # told apart without colour
     assert list(distinct(series_of(ROWS), "published")) == ["BM25", "paper on bm25"]  # published values are drawn once
-    assert len(distinct(series_of(ROWS), "ours")) == 3
+    assert len(distinct(series_of(ROWS), "ours_headline")) == 3
 
 
 def test_labels_that_would_overlap_are_written_as_one():
@@ -58,13 +58,13 @@ def test_labels_that_would_overlap_are_written_as_one():
 
 
 def test_a_panel_of_other_data_says_so():
-    assert titles({"rows": ROWS}) == ("published", "ours, on test (not comparable)")
-    assert titles({"rows": [ROWS[0] | {"because": []}]}) == ("published", "ours, on test")
+    assert titles({"rows": ROWS, "headline": "test"}) == ("published", "ours, on test (not comparable)")
+    assert titles({"rows": [ROWS[0] | {"because": ["other query set"]}], "headline": "test"}) == ("published", "ours, on test")
 
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS}))
+    (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test"}))
     (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "validation": 0.5, "curve": [0.4, 0.5, 0.45]}))
     timed = {stage: STAGE for stage in ("retrieve", "load", "query_vector", "score", "total")}
     (tmp_path / "latency.json").write_text(json.dumps({"ms": timed}))
@@ -96,7 +96,7 @@ def test_every_chart_is_the_same_bytes_each_time(files):
 
 def test_nothing_published_and_nothing_run_is_drawn_empty(tmp_path):
     rows = [record("full", "model", "bm25", "paper", "full", None, None, None, None)]
-    (tmp_path / "table.json").write_text(json.dumps({"rows": rows}))
+    (tmp_path / "table.json").write_text(json.dumps({"rows": rows, "headline": "test"}))
     tradeoff(tmp_path / "table.json", [tmp_path / "a.png"])
     pruning(tmp_path / "table.json", [tmp_path / "b.png"])
     assert (tmp_path / "a.png").exists() and (tmp_path / "b.png").exists()

@@ -5,11 +5,12 @@ import json
 import pytest
 import yaml
 
-from epic.checks import CHECKS, Evidence, Found
-from epic.claims import check, check_all, read_claims, read_evidence, shown, write_claims
+from epic.checks import CHECKS
+from epic.claims import _verdict, check, check_all, read_claims, shown, write_claims
+from epic.evidence import Evidence, Found, read_evidence
 from epic.files import InputError
 from epic.history import Iteration, write_history
-from epic.latency import write_latency
+from epic.timings import write_latency
 from tests.conftest import ROOT
 from tests.unit.test_latency import total
 
@@ -18,12 +19,12 @@ CLAIMS = ROOT / "workflow" / "resources" / "claims.yaml"
 
 def record(name, kind, stage, model=None, keep=None, ours=0.3, query_set="dev", ms=10.0):
     found = {"id": name, "kind": kind, "first_stage": stage, "model": model, "keep": keep, "ours": ours, "query_set": query_set}
-    return found | {"published_query_set": "dev", "ours_ms": ms}
+    return found | {"published_query_set": "dev", "ours_headline": ours, "ours_ms": ms}
 
 
 def compared(system, baseline, difference, significant, conclusion="", margin=None, p_equivalence=None):
     found = {"system": system, "baseline": baseline, "difference": difference, "significant": significant, "p_holm": 0.5}
-    return found | {"conclusion": conclusion, "margin": margin, "p_equivalence": p_equivalence}
+    return found | {"conclusion": conclusion, "margin": margin, "p_equivalence_holm": p_equivalence}
 
 
 @pytest.fixture
@@ -46,7 +47,15 @@ def evidence(tmp_path):
     for stage, ours in (("bm25", 0.273), ("doctttttquery", 0.304)):
         for keep in ("full", 1000, 100):
             rows[f"{stage}-{keep}"] = record(f"{stage}-{keep}", "model", stage, "paper", keep, ours)
+    query = {"text": "coastal processes are located on what vertebrae"}
+    query |= {"pieces": ["coastal", "on", "what", "vertebrae"], "weights": [1.0, 0.1, 0.95, 0.9]}
+    passage = {"text": "Endless Pools cost a lot", "expansion": {"pieces": ["price", "cost"]}}
+    for name, value in (("e", 1.0), ("b", 0.5)):
+        (tmp_path / f"{name}.values").write_text(f"query_id\tRR@10\n1048578\t{value}\n")
     return Evidence(
+        headline="dev",
+        values={"doctttttquery-full": tmp_path / "e.values", "doctttttquery": tmp_path / "b.values"},
+        texts={"paper": {"queries": [query], "passages": [passage]}},
         rows=rows,
         tests=[
             compared("bm25-full", "bm25", 0.07, True),
@@ -54,10 +63,15 @@ def evidence(tmp_path):
             compared("bm25-full", "doctttttquery", -0.004, False, "inconclusive", 0.01, 0.2),
             compared("bm25-1000", "bm25-full", -0.001, False, "equivalent within ±0.005", 0.005, 0.001),
             compared("doctttttquery-1000", "doctttttquery-full", -0.1, True, "different", 0.005, 1.0),
-            compared("bm25-100", "bm25-full", -0.03, True),
+            compared("bm25-1000", "doctttttquery", -0.001, False, "equivalent within ±0.01", 0.01, 0.001),
+            compared("bm25-100", "bm25-full", -0.03, True, margin=0.005, p_equivalence=1.0),
             compared("doctttttquery-100", "doctttttquery-full", 0.03, True),
         ],
-        statistics={"passages": {"count": 8_841_823, "word_pieces": {"mean": 73.5, "sd": 28.0}}, "queries": {"count": 0}},
+        statistics={
+            "passages": {"count": 8_841_823, "word_pieces": {"mean": 73.5, "sd": 28.0}},
+            "queries": {"count": 0},
+            "datasets": [],
+        },
         cutoffs={
             ("paper", "bm25"): {"cutoff": 99, "curve": [0.0] * 200},
             ("paper", "doctttttquery"): {"cutoff": 40, "curve": [0.0] * 200},
@@ -66,13 +80,18 @@ def evidence(tmp_path):
         frequencies={"paper": tmp_path / "f.tsv"},
         costs={
             "paper": {
+                "vocabulary": 30_522,
                 "stores": [{"keep": "full", "bytes_per_passage": 61044, "ms_marco_gib": 502.7, "vocabulary_reduced_by": 0.0}],
                 "compute": {"device": "cpu"},
                 "passages_per_second": 175.0,
                 "ms_marco_hours": 14.0,
             }
         },
-        latencies={"bm25-1000": {"ms": {"query_vector": {"mean": 51.0, "p95": 60.0}, "score": {"mean": 1.0, "p95": 2.0}}}},
+        latencies={
+            "bm25-1000": {
+                "ms": {"query_vector": {"mean": 51.0, "p95": 60.0}, "score": {"mean": 1.0, "p95": 2.0}, "load": {"mean": 4.0}}
+            }
+        },
         timings={
             "bm25-full": timings("a", 106, 107, 105),
             "doctttttquery-full": timings("b", 78, 79, 77),
@@ -111,6 +130,15 @@ def verdicts(evidence, differs=()):
         ("query-vector-gpu", None, "not checkable here"),
         ("score", 1.0, "not comparable"),
         ("slower-on-bm25", "slower", "holds"),
+        ("pruned-faster-bm25", "slower", "holds"),
+        ("pruned-faster-doctttttquery", "slower", "holds"),
+        ("loading", "loading", "holds"),
+        ("pruned-like-doctttttquery", "no difference", "holds"),
+        ("beats-doc2query", None, "not checkable here"),
+        ("figure-3a", None, "not checkable here"),  # this query is not shown
+        ("figure-3b", "high", "holds"),
+        ("figure-4", "among them", "holds"),
+        ("endless-pools", "higher", "holds"),
         ("overhead", 5.0, "holds"),  # but paired overheads
         ("speed-up", 63 / 48, "holds"),  # and ratios do
         ("hours", 14.0, "not comparable"),
@@ -150,8 +178,38 @@ def test_a_number_of_another_query_set_is_not_compared(evidence):
     assert found["verdict"] == "not comparable" and found["because"] == ["other query set"]
 
 
+def test_a_test_on_another_query_set_is_only_seen(evidence):
+    evidence.headline = "dl19"
+    assert verdicts(evidence)["beats-bm25"] == ("better", "seen here")
+
+
+def test_a_significant_hair_is_no_considerable_drop(evidence):
+    (test,) = [test for test in evidence.tests if test["system"] == "bm25-100"]
+    test["difference"] = -0.0004
+    assert verdicts(evidence)["drop-bm25"] == ("hardly worse", "does not hold")
+
+
+def test_without_a_margin_nothing_is_called_equivalent(evidence):
+    for test in evidence.tests:
+        test["margin"] = test["p_equivalence_holm"] = None
+    assert verdicts(evidence)["pruned-bm25"] == (None, "not checkable here")
+
+
+def test_a_bound_within_the_interval_is_inconclusive(evidence):
+    evidence.timings["doctttttquery-1000"] = evidence.timings["doctttttquery-full"]  # 15 ms more, certainly
+    assert verdicts(evidence)["overhead"][1] == "does not hold"
+    claim = {"computed": {"x": []}, "needs": [], "published": 5, "at_most": 5.5}
+    assert _verdict(claim, Found(4.9, interval=[1.0, 9.0]), []) == ("inconclusive", [])
+    assert _verdict(claim, Found(4.9, interval=[4.0, 5.2]), []) == ("holds", [])
+
+
+def test_another_vocabulary_makes_sizes_incomparable(evidence):
+    evidence.costs["paper"]["vocabulary"] = 50_265
+    assert verdicts(evidence)["bytes-full"][1] == "not comparable"
+
+
 def test_gains_that_do_not_add_up(evidence):
-    evidence.rows["bm25-full"]["ours"] = 0.31
+    evidence.rows["bm25-full"]["ours_headline"] = 0.31
     assert verdicts(evidence)["additive"] == ("not better", "does not hold")
 
 
@@ -164,7 +222,7 @@ def test_what_an_experiment_lacks_is_said_and_not_invented(evidence):
     found = check_all(read_claims(CLAIMS), evidence, {None: [], "other": []})
     reasons = {claim["id"]: claim["results"][0]["because"] for claim in found}
     assert reasons["best-iteration"] == ["there is no training of this model here"]
-    assert reasons["mrr"] == ["this experiment has no such row of other"]
+    assert reasons["mrr"] == ["other on doctttttquery with r=full is not run here"]
     evidence.tests.clear()
     missing = check_all(read_claims(CLAIMS), evidence, {None: [], "paper": []})
     because = {claim["id"]: claim["results"][0]["because"] for claim in missing}
@@ -222,8 +280,9 @@ def test_evidence_is_read_from_files(tmp_path):
     tests = write("tests.json", {"families": [{"tests": [{"system": "a"}]}, {"tests": [{"system": "b"}]}]})
     cutoffs = {"m": {"s": write("cutoff.json", {"cutoff": 7})}}
     by_model = {"histories": {"m": "h"}, "frequencies": {"m": "f"}, "costs": {"m": write("costs.json", {"x": 1})}}
-    found = read_evidence(
-        table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, {"a": write("l.json", {"ms": {}})}, {"a": "t"}
-    )
+    by_model["texts"] = {"m": write("texts.json", {"queries": []})}
+    by_row = {"latencies": {"a": write("l.json", {"ms": {}})}, "timings": {"a": "t"}, "values": {"a": "v"}}
+    found = read_evidence("dev", table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, by_row)
     assert list(found.rows) == ["a"] and len(found.tests) == 2 and found.cutoffs == {("m", "s"): {"cutoff": 7}}
     assert found.costs == {"m": {"x": 1}} and found.latencies == {"a": {"ms": {}}} and found.timings == {"a": "t"}
+    assert found.texts == {"m": {"queries": []}} and found.values == {"a": "v"} and found.headline == "dev"

@@ -97,6 +97,7 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["triples"].update(dataset="x"), r"\$\.triples: the source sampled has no dataset"),
         (lambda s: s["triples"].update(query_set="test"), r"\$\.triples\.query_set: test is for test, expected a set for train"),
         (lambda s: s["evaluate"].update(headline="validation"), r"\$\.evaluate\.headline: validation is for validation"),
+        (lambda s: s["query_sets"][2].update(relevance=2), r"\$\.evaluate\.headline: the table shows MRR@10 from grade 1 on"),
         (lambda s: s["models"][0].update(formulation="other"), r"\$\.models\[0\]\.formulation: 'other' is not one of"),
         (
             lambda s: s["models"][0].update(start={"source": "path:epic.p", "md5": None}),

@@ -33,6 +33,14 @@ def test_comments_docstrings_and_other_modules_do_not_count(package):
     assert digest(package) == before
 
 
+def test_what_writes_no_result_does_not_count(package):
+    (package / "script.py").write_text("from epic.a import f\nfrom epic.log import log_to\nf()\n")
+    (package / "epic" / "log.py").write_text("level = 1\n")
+    before = digest(package)
+    (package / "epic" / "log.py").write_text("level = 2\n")
+    assert digest(package) == before
+
+
 @pytest.mark.parametrize(
     ("name", "text"), [("epic/b.py", "def g():\n    return 2\n"), ("script.py", "from epic.a import f\nf(), f()\n")]
 )

@@ -6,8 +6,9 @@ import random
 import ir_measures
 import pytest
 
-from epic.evaluate import evaluate, mean, measures, mrr_at_10, read_values, reciprocal_rank, values_of
+from epic.evaluate import evaluate, measures, read_values, reciprocal_rank
 from epic.files import InputError
+from epic.measures import mean, mrr_at_10, values_of
 
 
 def oracle(qrels, ranked, relevance=1):
@@ -107,7 +108,7 @@ def test_by_hand():
 
 
 def test_more_queries_than_are_taken_at_a_time(monkeypatch):
-    monkeypatch.setattr("epic.evaluate.QUERIES_AT_A_TIME", 2)
+    monkeypatch.setattr("epic.measures.QUERIES_AT_A_TIME", 2)
     qrels = {f"q{i}": {"a": 1} for i in range(5)}
     ranked = {f"q{i}": ["b"] * i + ["a"] if i < 2 else ["a"] for i in range(5)}
     assert mrr_at_10(qrels, ranked) == (1 + 1 / 2 + 3) / 5

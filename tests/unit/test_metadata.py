@@ -23,6 +23,7 @@ def test_what_differs_between_repeats_stands_in_a_block_of_its_own(tmp_path):
             {"paper": tmp_path},
             [tmp_path / "bm25.json"],
             {"": "make it"},
+            {"train": "0123"},
             tmp_path / name,
         )
     one, two = (json.loads((tmp_path / name).read_text()) for name in ("one", "two"))
@@ -31,7 +32,7 @@ def test_what_differs_between_repeats_stands_in_a_block_of_its_own(tmp_path):
     assert one["experiment"] == {"name": "mine", "sha256": sha256_of(tmp_path / "mine.yaml"), "title": "T"}
     assert one["collection"]["count"] == 3 and one["rows_sha256"] == {"bm25": sha256_of(tmp_path / "bm25.json")}
     assert one["models_sha256"]["paper"].startswith("e3b0c442") and one["commands"] == {"": "make it"}
-    assert set(one["code"]) == {"commit", "changed_files"} and one["settings"] == SETTINGS
+    assert set(one["code"]) == {"commit", "changed_files", "stages"} and one["settings"] == SETTINGS
 
 
 def test_every_seed_and_every_version_is_named():

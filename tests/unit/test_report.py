@@ -6,9 +6,10 @@ import re
 
 import pytest
 
+from epic.differences import differing
 from epic.figures import drawn
-from epic.latency import write_latency
 from epic.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
+from epic.timings import write_latency
 from tests.conftest import ROOT
 from tests.unit.test_latency import total
 
@@ -38,9 +39,25 @@ def row(name, kind, ours, published, group="G", stage="bm25", **more):
     return found | {"verdict": "not comparable" if ours else "not run", "because": ["other collection"] if ours else []} | more
 
 
+def facts(record):
+    """A row's own JSON, as far as the report shows it."""
+    entry = {
+        "source": HOSTILE,
+        "query_set": "dev",
+        "metric": "RR@10",
+        "value": 0.198,
+        "tolerance": None,
+        "ours": None,
+        "difference": None,
+    }
+    metrics = {"test": {"RR@10": record["ours"], "R@200": 0.9, "queries": 58}} if record["ours"] else {}
+    published = [entry | {"verdict": "not comparable", "because": ["other query set"]}]
+    return {"label": record["label"], "metrics": metrics, "published": published}
+
+
 def comparison(system, baseline):
     found = {"system": system, "baseline": baseline, "difference": 0.1, "interval": [0.05, 0.15], "p": 0.001, "p_holm": 0.002}
-    found |= {"p_randomisation": 0.001, "p_equivalence": None, "effect_size": None, "wins": 3, "ties": 2, "losses": 1}
+    found |= {"p_randomisation": 0.001, "p_equivalence_holm": None, "effect_size": None, "wins": 3, "ties": 2, "losses": 1}
     return found | {"conclusion": "different", "significant": True, "margin": None}
 
 
@@ -77,7 +94,7 @@ def write_page(folder):
     }
     cost = {"stores": [store], "passages_per_second": 16.0, "compute": {"device": "cpu", "threads": 1}, "passages": 336}
     cost |= {"ms_marco_hours": 150.0, "ms_marco_passages": 8_841_823}
-    machine = {"cpu": "C", "cores": 2, "memory_gb": 24, "system": "Linux"}
+    machine = {"gpu": ["GeForce"], "cpu": "C", "cores": 2, "memory_gb": 24, "system": "Linux"}
     metadata = {"experiment": {"name": "mine", "sha256": "0" * 64}, "code": {"commit": "c" * 40, "changed_files": True}}
     metadata |= {"collection": {"documents": "path:x", "count": 3}, "models_sha256": {"paper": "1" * 64}, "settings": HOSTILE}
     metadata |= {"this_run": {"written": "2026-01-01T00:00:00+00:00", "host": "h", "machine": machine}}
@@ -95,7 +112,8 @@ def write_page(folder):
         "table": written("table.json", table),
         "claims": written("claims.json", {"claims": [claim]}),
         "metadata": written("metadata.json", metadata),
-        "significance": {"test": written("significance.json", {"alpha": 0.01, "families": [family]})},
+        "significance": {"test": written("significance.json", {"alpha": 0.01, "metric": "RR@10", "families": [family]})},
+        "rows": {record["id"]: written(f"row-{record['id']}.json", facts(record)) for record in rows},
         "latencies": {name: folder / f"{name}.json" for name in timings},
         "timings": timings,
         "costs": {"paper": written("costs.json", cost)},
@@ -104,7 +122,9 @@ def write_page(folder):
     with drawn([folder / "frequencies-paper.png"], columns=1) as (axes,):
         axes.plot([1, 2])
     commands = {"": "snakemake all", "bm25": "snakemake bm25", "doc2query": None, "epic": "snakemake epic 'x'", "pruned": "p"}
-    write_report(files, commands, [folder / "frequencies-paper.png"], PAGE, folder / "report.html")
+    write_report(
+        files, commands, [("train.batch_size", 16, HOSTILE)], [folder / "frequencies-paper.png"], PAGE, folder / "report.html"
+    )
     return folder / "report.html"
 
 
@@ -119,7 +139,8 @@ def test_every_section_is_there_and_every_row_has_its_command(page):
     assert page.count('class="copy" data-text="snakemake') == 3  # two rows that were run, and everything at once
     assert "snakemake epic &#39;x&#39;" in page and "not run" in page
     assert re.search(r"<b>1</b></li>", page) and "Kendall's tau <b>1.00</b>" in page
-    assert "not comparable</span> <small>other collection" in page
+    assert "not comparable</span> <small>other collection" in page and "train.batch_size" in page and "GeForce" in page
+    assert '<th class="number">R@200</th>' in page and "<h3>RR@10, test: EPIC against its first stage (a)</h3>" in page
 
 
 def test_the_page_needs_nothing_from_anywhere(page, tmp_path):
@@ -143,6 +164,24 @@ def test_the_page_is_the_same_bytes_for_the_same_results(tmp_path):
 def test_weights_are_shown_when_pointed_at(page):
     assert 'title="cost: 0.1"' in page and 'title="price: 1"' in page
     assert colored(["a", "b"], [0.0, 1.0], [0.0, 1.0])[0] == ("a", 0.0, "#ffffff")
+
+
+def test_settings_that_are_not_the_papers_are_listed():
+    paper = {
+        "title": "a",
+        "train": {"batch_size": 16, "max_tokens": None},
+        "models": [{"id": "paper", "seed": 42}],
+        "tune": {"x": 1},
+    }
+    mine = {
+        "title": "b",
+        "train": {"batch_size": 16, "max_tokens": 160},
+        "models": [{"id": "paper", "seed": 7}, {"id": "new", "seed": 1}],
+    }
+    assert differing(mine, paper) == [
+        ("train.max_tokens", None, 160), ("models.paper.seed", 42, 7), ("tune.x", 1, "-"), ("models.new.seed", "-", 1),
+    ]  # fmt: skip
+    assert differing(paper, paper) == []
 
 
 def test_what_differs_comes_from_the_readme():

@@ -7,18 +7,8 @@ import numpy as np
 import pytest
 
 from epic.files import InputError
-from epic.significance import (
-    DRAWS,
-    bootstrap_interval,
-    compare,
-    conclusion,
-    equivalence_test,
-    holm,
-    paired,
-    paired_t_test,
-    randomisation_test,
-    write_tests,
-)
+from epic.resampling import DRAWS, bootstrap_interval, randomisation_test, ratio_interval
+from epic.significance import compare, conclusion, equivalence_test, holm, paired, paired_t_test, write_tests
 
 
 def test_the_t_test_by_hand():
@@ -49,12 +39,13 @@ def test_the_bootstrap_interval_by_hand():
     # two queries, 0 and 1: the mean is 0 or 1 in a quarter of the draws each
     assert bootstrap_interval([0.0, 1.0], 0.99) == [0.0, 1.0]
     assert bootstrap_interval([0.25, 0.25, 0.25], 0.99) == [0.25, 0.25]
+    assert ratio_interval(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 0.95) == [2.0, 2.0]
 
 
 def test_the_interval_does_not_depend_on_the_size_of_the_pieces(monkeypatch):
     values = np.linspace(0, 1, 300)
     whole = bootstrap_interval(values, 0.99)
-    monkeypatch.setattr("epic.significance.CELLS", 1000)
+    monkeypatch.setattr("epic.resampling.CELLS", 1000)
     assert bootstrap_interval(values, 0.99) == pytest.approx(whole, abs=0.02)
 
 
@@ -97,7 +88,7 @@ def test_identical_systems_give_no_nan_and_a_constant_difference_is_certain():
     ],
 )
 def test_what_may_be_said(p_holm, margin, p_equivalence, expected):
-    assert conclusion({"p_holm": p_holm, "margin": margin, "p_equivalence": p_equivalence}, 0.01) == expected
+    assert conclusion({"p_holm": p_holm, "margin": margin, "p_equivalence_holm": p_equivalence}, 0.01) == expected
 
 
 def values(path, numbers):
@@ -125,7 +116,8 @@ def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_pat
     assert gain["system"] == "better" and gain["significant"] and gain["conclusion"] == "different"
     assert gain["p_holm"] == 2 * gain["p"] and gain["wins"] == 8 and like["wins"] == 1 and like["ties"] == 7
     assert like["conclusion"] == "inconclusive" and change["conclusion"] == "equivalent within ±0.2"
-    assert change["p_holm"] == change["p"]  # alone in its family
+    assert change["p_holm"] == change["p"] and change["p_equivalence_holm"] == change["p_equivalence"]  # alone in its family
+    assert gain["p_equivalence_holm"] is None
 
 
 def test_systems_over_other_queries_are_not_compared():

@@ -62,7 +62,7 @@ def test_markdown_shows_groups_and_rows_that_were_not_run(rows, records):
         "| **G** | | | | | | | |",
         "| A & B_1 | test | 0.300 | 0.3100x | +0.0100 | 48 | 12.3 | match |",
         "| **H** | | | | | | | |",
-        "| A & B_1 | - | 0.250 | not run | - | - | - | not run |",
+        "| A & B_1 | test | 0.250 | not run | - | - | - | not run |",
     ]
     assert "Model `m` on test: Kendall's tau undefined between the published and our order of 1 systems" in text
 

@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from epic.evaluate import mrr_at_10
 from epic.files import InputError
 from epic.history import Iteration, best_of, read_history, write_history
 from epic.loss import cross_entropy, one_minus_softmax
+from epic.measures import mrr_at_10
 from epic.model import Epic
 from epic.state import State
 from epic.train import Learner, finished, scores_of, slices, train

@@ -20,7 +20,7 @@ def entry(value=0.3, query_set="test", tolerance=0.01, metric="RR@10", source="p
         (entry(0.3), {"test": {"RR@10": 0.3}}, ["encoder"], "not comparable", ["other encoder"]),
         (entry(0.3, "dev"), {"test": {"RR@10": 0.3}}, ["collection"], "not comparable", ["other collection", "other query set"]),
         (entry(48, "latency", None, "ms/query"), {"test": {"RR@10": 0.3}}, [], "not comparable", ["other hardware"]),
-        (entry(0.3, tolerance=None), {"test": {"RR@10": 0.3}}, [], "not comparable", []),
+        (entry(0.3, tolerance=None), {"test": {"RR@10": 0.3}}, [], "not comparable", ["no tolerance is given"]),
         (entry(0.3), {}, ["encoder"], "not run", []),
     ],
 )

@@ -179,8 +179,8 @@ def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
 def test_the_trained_model_beats_the_untrained_one(results, name):
     """Both re-rank all first-stage hits, so that the control does not depend on a cut-off tuned for the other."""
     from epic.data import open_documents, read_qrels, read_queries
-    from epic.evaluate import mrr_at_10
     from epic.importance import query_vector
+    from epic.measures import mrr_at_10
     from epic.model import Epic
     from epic.rerank import rerank
     from epic.runs import read_run
@@ -348,7 +348,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             {"train", "curves", "encode", "prune", "weigh"},
         ),
         (
-            "epic/evaluate.py",
+            "epic/measures.py",
             r"doc_ids\[: measure\.depth\]",
             "doc_ids[: measure.depth or 9]",
             {"train", "evaluate", "tune", "significance"},
@@ -366,7 +366,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
         ("epic/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
         (
-            "epic/latency.py",
+            "epic/timings.py",
             "LEVEL = 0.95",
             "LEVEL = 0.9",
             {"latency", "claims", "report"},

@@ -11,8 +11,7 @@ rule claims:
         table=rules.table.output.json,
         tests=lambda wildcards: tested_sets(wildcards)[setting("evaluate", "headline")(wildcards)],
         collection=rules.statistics.output.collection,
-        others=lambda wildcards: leaves(cutoffs_of(wildcards)) + leaves(by_model(wildcards)),
-        latencies=lambda wildcards: leaves(timed_rows(wildcards)) + leaves(timings_of(wildcards)),
+        others=lambda wildcards: leaves(cutoffs_of(wildcards)) + leaves(by_model(wildcards)) + leaves(by_row(wildcards)),
     output:
         json="results/{experiment}/claims.json",
         md=report("results/{experiment}/claims.md", caption="../report/claims.rst", category="claims"),
@@ -23,8 +22,8 @@ rule claims:
     params:
         cutoffs=cutoffs_of,
         by_model=by_model,
-        latencies=timed_rows,
-        timings=timings_of,
+        by_row=by_row,
+        headline=setting("evaluate", "headline"),
         differs=conditions_by_model,
         title=setting("title"),
         note=setting("note"),

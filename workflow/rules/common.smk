@@ -84,6 +84,11 @@ def code(stage):
     return code_digest(Path(workflow.basedir, "workflow", "scripts", f"{stage}.py"))
 
 
+def stage_digests():
+    """The digest of every script: metadata are written anew when any of them changes."""
+    return {script.stem: code(script.stem) for script in sorted(Path(workflow.basedir, "workflow", "scripts").glob("*.py"))}
+
+
 def gpu(wildcards):
     """GPUs of a job that runs the model."""
     return int(experiment_of(wildcards)["compute"]["device"] == "cuda")

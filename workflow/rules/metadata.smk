@@ -11,7 +11,7 @@ rule metadata:
         manifest=rules.data.output.manifest,
         queries=lambda wildcards: list(query_files(wildcards).values()),
         checkpoints=lambda wildcards: list(checkpoints_of(wildcards).values()),
-        rows=lambda wildcards: [at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]],
+        rows=lambda wildcards: leaves(rows_of(wildcards)),
     output:
         metadata="results/{experiment}/metadata.json",
     log:
@@ -23,6 +23,7 @@ rule metadata:
         queries=query_files,
         checkpoints=checkpoints_of,
         commands=commands_of,
+        stages=stage_digests(),
         code=code("metadata"),
     script:
         "../scripts/metadata.py"

@@ -10,6 +10,7 @@ rule report:
         lambda wildcards: leaves(report_files(wildcards)),
         figures=lambda wildcards: figures_of(wildcards.experiment),
         page=[Path(workflow.basedir, "workflow", "report", f"page.{kind}") for kind in ("html", "css", "js")],
+        captions=sorted(Path(workflow.basedir, "workflow", "report").glob("*.rst")),
     output:
         page="results/{experiment}/report.html",
     log:
@@ -19,6 +20,8 @@ rule report:
     params:
         files=report_files,
         commands=commands_of,
+        settings=experiment_of,
+        paper=EXPERIMENTS["paper"],
         code=code("report"),
     script:
         "../scripts/report.py"

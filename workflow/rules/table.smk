@@ -7,7 +7,7 @@ out  results/{experiment}/table.md, .tex, .csv, .json
 
 rule table:
     input:
-        rows=lambda wildcards: [at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]],
+        rows=lambda wildcards: leaves(rows_of(wildcards)),
         latencies=lambda wildcards: leaves(timed_rows(wildcards)),
         tests=lambda wildcards: leaves(tested_sets(wildcards)),
     output:

@@ -36,15 +36,28 @@ def by_model(wildcards):
         "histories": {model["id"]: at(rules.train.output.history, wildcards, model=model["id"]) for model in trained},
         "frequencies": {model["id"]: at(rules.frequencies.output.counts, wildcards, model=model["id"]) for model in used},
         "costs": {model["id"]: at(rules.costs.output.costs, wildcards, model=model["id"]) for model in used},
+        "texts": {model["id"]: at(rules.interpret.output.texts, wildcards, model=model["id"]) for model in used},
+    }
+
+
+def by_row(wildcards):
+    """Files of each row that is run: timings, and values on the headline query set."""
+    headline = setting("evaluate", "headline")(wildcards)
+    rows = [row["id"] for row in run_rows(experiment_of(wildcards))]
+    return {
+        "latencies": timed_rows(wildcards),
+        "timings": timings_of(wildcards),
+        "values": {row: values_of(wildcards, row, headline) for row in rows},
     }
 
 
 def conditions_by_model(wildcards):
-    """What differs from the paper's conditions: for each model, and under None where no model matters."""
+    """What differs from the paper's conditions for each model; under None, where no model matters, for the first one."""
     settings = experiment_of(wildcards)
     published, documents = settings["published_on"], settings["data"]["documents"]
     encoders = {model["id"]: model["encoder"]["source"] for model in settings["models"] if model["id"] in cutoffs_of(wildcards)}
-    return {name: other_conditions(published, documents, encoder) for name, encoder in {None: None, **encoders}.items()}
+    found = {name: other_conditions(published, documents, encoder) for name, encoder in encoders.items()}
+    return {None: next(iter(found.values()), []), **found}
 
 
 def leaves(paths):
@@ -68,19 +81,24 @@ def figures_of(name):
     return [f"results/{name}/figures/{figure}.png" for figure in names]
 
 
+def rows_of(wildcards):
+    """The facts of every row."""
+    return {row["id"]: at(rules.rows.output.row, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"]}
+
+
 def report_files(wildcards):
     """What the report shows, but for its figures; by name, and within that by model, row or query set."""
-    used = cutoffs_of(wildcards)
     return {
         "readme": str(Path(workflow.basedir, "README.md")),
         "table": at(rules.table.output.json, wildcards),
         "claims": at(rules.claims.output.json, wildcards),
         "metadata": at(rules.metadata.output.metadata, wildcards),
+        "rows": rows_of(wildcards),
         "significance": tested_sets(wildcards),
         "latencies": timed_rows(wildcards),
         "timings": timings_of(wildcards),
         "costs": by_model(wildcards)["costs"],
-        "texts": {model: at(rules.interpret.output.texts, wildcards, model=model) for model in used},
+        "texts": by_model(wildcards)["texts"],
     }
 
 

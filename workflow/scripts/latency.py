@@ -3,9 +3,10 @@
 import os
 import tempfile
 
-from epic.latency import measure, timed_queries, write_latency
+from epic.latency import measure, timed_queries
 from epic.log import log_to
 from epic.timed import System
+from epic.timings import write_latency
 
 with log_to(snakemake.log[0]):
     files, params, settings = snakemake.input, snakemake.params, snakemake.params.latency

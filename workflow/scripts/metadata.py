@@ -13,5 +13,6 @@ with log_to(snakemake.log[0]):
         checkpoints=params.checkpoints,
         rows=files.rows,
         commands=params.commands,
+        stages=params.stages,
         out=snakemake.output.metadata,
     )

@@ -2,6 +2,7 @@
 
 import os
 
+from epic.differences import differing
 from epic.log import log_to
 from epic.report import write_report
 
@@ -10,6 +11,7 @@ with log_to(snakemake.log[0]):
     write_report(
         files=params.files,
         commands=params.commands,
+        differences=differing(params.settings, params.paper),
         figures=files.figures,
         folder=os.path.dirname(files.page[0]),
         out=snakemake.output.page,

@@ -1,0 +1,89 @@
+"""What an experiment found out, as the checks of the paper's claims ask for it."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from epic.files import read_json
+
+
+class UncheckedError(Exception):
+    """A claim that cannot be checked here; the message says why."""
+
+
+class Found(NamedTuple):
+    """What was found here: a number or a word, and whether the claim holds, where that does not follow from the number."""
+
+    value: float | str
+    holds: bool | None = None
+    detail: str = ""
+    differs: tuple[str, ...] = ()  # from the paper's conditions, beyond collection and encoder
+    interval: list[float] | None = None  # of a number that was measured
+
+
+@dataclass
+class Evidence:
+    """Everything by model, by (model, first stage) or by row; what is large as paths."""
+
+    headline: str  # the query set of tests, values and `ours_headline`
+    rows: dict[str, dict]  # records of the table that were run
+    tests: list[dict]
+    values: dict[str, str]  # per-query values, paths
+    statistics: dict
+    cutoffs: dict[tuple[str, str], dict]
+    histories: dict[str, str]  # paths
+    frequencies: dict[str, str]  # paths
+    costs: dict[str, dict]
+    latencies: dict[str, dict]
+    timings: dict[str, str]  # paths
+    texts: dict[str, dict]
+
+    def row(self, model: str, first_stage: str, keep) -> dict:
+        """The row of a model on a first stage."""
+        name = f"{model} on {first_stage} with r={keep}"
+        return self._one(lambda row: (row["model"], row["first_stage"], row["keep"]) == (model, first_stage, keep), name)
+
+    def first(self, first_stage: str) -> dict:
+        """The row of a first stage alone."""
+        return self._one(lambda row: row["kind"] == "first-stage" and row["first_stage"] == first_stage, first_stage)
+
+    def _one(self, wanted, name: str) -> dict:
+        for row in self.rows.values():
+            if wanted(row):
+                return row
+        raise UncheckedError(f"{name} is not run here")
+
+    def test(self, system: dict, baseline: dict) -> dict:
+        """The declared comparison of two rows."""
+        for test in self.tests:
+            if (test["system"], test["baseline"]) == (system["id"], baseline["id"]):
+                return test
+        raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
+
+    def other_set(self, row: dict) -> tuple[str, ...]:
+        """Whether the headline query set is another one than that of a row's published value."""
+        return () if row["published_query_set"] == self.headline else ("query set",)
+
+
+def of(by_key: dict, key, what: str):
+    """A value, or the reason why there is none."""
+    if key not in by_key:
+        raise UncheckedError(f"there is no {what} here")
+    return by_key[key]
+
+
+def read_evidence(headline: str, table, tests, statistics, cutoffs: dict, by_model: dict, by_row: dict) -> Evidence:
+    """What an experiment found out, from its files: paths, or paths by model, by row or (cutoffs) by model and first stage."""
+    return Evidence(
+        headline=headline,
+        rows={row["id"]: row for row in read_json(table)["rows"] if row["ours"] is not None},
+        tests=[test for family in read_json(tests)["families"] for test in family["tests"]],
+        values=by_row["values"],
+        statistics=read_json(statistics),
+        cutoffs={(model, stage): read_json(path) for model, stages in cutoffs.items() for stage, path in stages.items()},
+        histories=by_model["histories"],
+        frequencies=by_model["frequencies"],
+        costs={model: read_json(path) for model, path in by_model["costs"].items()},
+        latencies={row: read_json(path) for row, path in by_row["latencies"].items()},
+        timings=by_row["timings"],
+        texts={model: read_json(path) for model, path in by_model["texts"].items()},
+    )
