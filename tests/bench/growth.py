@@ -1,6 +1,7 @@
-"""How time and memory grow with the collection: encoding and pruning in processes of their own, at two sizes.
+"""How time and memory grow: encoding and pruning with the collection, evaluation with the run, each in a process of its own.
 
-python -m tests.bench.growth encode|prune DOCUMENTS FOLDER
+python -m tests.bench.growth encode|prune PASSAGES FOLDER
+python -m tests.bench.growth evaluate QUERIES FOLDER         200 hits a query
 """
 
 import json
@@ -14,21 +15,23 @@ from time import perf_counter
 from tests.bench import inputs
 from tests.bench.measure import status, trimmed
 
-SIZES = (1000, 20_000)
+SIZES = {"encode": (1000, 20_000), "prune": (1000, 20_000), "evaluate": (1000, 55_578)}  # the judged dev queries
+HITS = 200
 
 
 def measure(scratch: Path) -> dict:
-    """Seconds per 1,000 passages, and how far memory grows beyond the loaded program, at both sizes."""
+    """Seconds per 1,000 passages or queries, and how far memory grows beyond the loaded program, at both sizes."""
     found = {}
-    for work in ("encode", "prune"):
-        for documents in SIZES:
+    for work, sizes in SIZES.items():
+        for documents in sizes:
             if work == "prune":
                 inputs.write_store(scratch / "grown", documents, 2000)
             command = [sys.executable, "-m", "tests.bench.growth", work, str(documents), str(scratch)]
             output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
             took, peak = json.loads(output.splitlines()[-1])
             text = f"{1000 * took / documents:.3g} s per 1,000, {peak:.0f} MB more than before"
-            found.setdefault("growth with the collection", {})[f"{work}, {documents} passages"] = text
+            what = "queries" if work == "evaluate" else "passages"
+            found.setdefault("growth with the collection", {})[f"{work}, {documents} {what}"] = text
             shutil.rmtree(scratch / "grown", ignore_errors=True)
     return found
 
@@ -54,7 +57,7 @@ def main(work: str, documents: int, folder: str) -> None:
 
     prepare("cpu", threads=1)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        run = (encode if work == "encode" else prune)(documents, Path(folder), Path(scratch, "out"))
+        run = {"encode": encode, "prune": prune, "evaluate": evaluate}[work](documents, Path(folder), Path(scratch, "out"))
         resident, start = trimmed(), perf_counter()
         run()
         print(json.dumps([perf_counter() - start, (status("VmHWM") - resident) / 1024]))
@@ -77,6 +80,20 @@ def prune(documents: int, folder: Path, out: Path):
     inputs.write_store(out.with_name("few"), 10, 2000)
     prune([out.with_name("few")], 1000, 10, out.with_name("first"))  # what is compiled is compiled now
     return lambda: prune([folder / "grown"], 1000, documents, out)
+
+
+def evaluate(queries: int, folder: Path, out: Path):
+    """A function that evaluates a run of so many queries, written here."""
+    from epic.evaluate import evaluate
+
+    run, texts, qrels = (out.with_name(name) for name in ("made.run", "queries.tsv", "qrels.txt"))
+    with open(run, "w") as stream:
+        for query in range(queries):
+            hits = enumerate(range(37 * query, 37 * query + HITS), start=1)
+            stream.writelines(f"{query} Q0 {doc} {rank} {1 / rank:.6f} made\n" for rank, doc in hits)
+    texts.write_text("".join(f"{query}\ta question\n" for query in range(queries)))
+    qrels.write_text("".join(f"{query} 0 {37 * query + query % 12} 1\n" for query in range(queries)))
+    return lambda: evaluate(run, texts, qrels, HITS, 1, out)
 
 
 if __name__ == "__main__":
