@@ -11,7 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke test lint unit paper bench rulegraph clean
+.PHONY: help setup smoke mini test lint unit paper bench rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -31,10 +31,12 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
-	@workflow/run.sh smoke --cores $(CORES)
-	@echo; cat results/smoke/table.md
-	@echo "report:  results/smoke/report.html"; echo "rows:    results/smoke/rows/"
-	@echo "figures: $$(ls results/smoke/figures/*.png | tr '\n' ' ')"; echo "logs:    results/smoke/logs/"
+mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (about an hour each on 2 cores)
+smoke mini:
+	@workflow/run.sh $@ --cores $(CORES)
+	@echo; cat results/$@/table.md
+	@echo "report:  results/$@/report.html"; echo "rows:    results/$@/rows/"
+	@echo "figures: $$(ls results/$@/figures/*.png | tr '\n' ' ')"; echo "logs:    results/$@/logs/"
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1

@@ -20,6 +20,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/lookups.smk"
 include: "workflow/rules/rowlookups.smk"
 include: "workflow/rules/wholelookups.smk"
+include: "workflow/rules/boolq.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fetch.smk"
 include: "workflow/rules/expand.smk"
@@ -57,6 +58,11 @@ rule all:
 rule smoke:
     input:
         deliverables("smoke"),
+
+
+rule mini:
+    input:
+        deliverables("mini"),
 
 
 onstart:

@@ -142,8 +142,8 @@ def _check_references(path, settings) -> None:
     if triples["source"] == "sampled":
         must_serve(triples["query_set"], ("train",), "$.triples.query_set")
         must_exist("first_stages", triples["first_stage"], "$.triples.first_stage")
-    if [query_set["purpose"] for query_set in settings["query_sets"]].count("validation") != 1:
-        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation")
+    if len(with_purpose(settings, "validation")) != 1 or len(with_purpose(settings, "tune")) > 1:
+        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation, and at most one tune")
 
 
 def _twice(items):
@@ -168,3 +168,13 @@ def find(items: list[dict], name: str, what: str = "item") -> dict:
 def with_purpose(settings: dict, purpose: str) -> list[str]:
     """Ids of the query sets that serve `purpose`."""
     return [query_set["id"] for query_set in settings["query_sets"] if query_set["purpose"] == purpose]
+
+
+def validation_set(settings: dict) -> str:
+    """The query set that training is validated on."""
+    return with_purpose(settings, "validation")[0]
+
+
+def tuning_set(settings: dict) -> str:
+    """The query set that the re-ranking cut-off is chosen on: one of its own, or that of validation."""
+    return (with_purpose(settings, "tune") or with_purpose(settings, "validation"))[0]

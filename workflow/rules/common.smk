@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from epic.config import find, load_experiments, with_purpose
+from epic.config import find, load_experiments, tuning_set, validation_set, with_purpose
 from epic.digest import code_digest
 from epic.evaluate import reciprocal_rank
 from epic.folder import folder_of, resolve

@@ -13,7 +13,7 @@ localrules:
 
 rule data:
     input:
-        lambda wildcards: files_of(experiment_of(wildcards)["data"]["documents"], "docs"),
+        lambda wildcards: files_of(wildcards, experiment_of(wildcards)["data"]["documents"], "docs"),
     output:
         manifest="results/{experiment}/data/manifest.json",
     log:
@@ -21,7 +21,7 @@ rule data:
     conda:
         "../../environment.yml"
     params:
-        documents=setting("data", "documents"),
+        documents=lambda wildcards: dataset_of(wildcards, setting("data", "documents")(wildcards)),
         total=setting("data", "count"),
         code=code("data"),
     script:
@@ -30,7 +30,7 @@ rule data:
 
 rule queries:
     input:
-        lambda wildcards: files_of(item_of(wildcards, "query_set", wildcards.query_set)["dataset"], "queries", "qrels"),
+        lambda wildcards: files_of(wildcards, item("query_set", "dataset")(wildcards), "queries", "qrels"),
         manifest=rules.data.output.manifest,
     output:
         queries="results/{experiment}/data/{query_set}.queries.tsv",
@@ -40,7 +40,7 @@ rule queries:
     conda:
         "../../environment.yml"
     params:
-        dataset=item("query_set", "dataset"),
+        dataset=lambda wildcards: dataset_of(wildcards, item("query_set", "dataset")(wildcards)),
         code=code("queries"),
     script:
         "../scripts/queries.py"

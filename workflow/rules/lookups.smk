@@ -1,9 +1,17 @@
 """Which files a job needs: lookups from an output path to input paths, for data and models. No rules here."""
 
 
-def files_of(dataset, *kinds):
+def dataset_of(wildcards, name):
+    """A dataset by a name that needs no experiment: made:STAGE is the folder that a stage of this one makes."""
+    kind, _, stage = name.partition(":")
+    return f"path:results/{wildcards.experiment}/{stage}" if kind == "made" else name
+
+
+def files_of(wildcards, name, *kinds):
     """Files of a path: dataset, so that editing them reruns what depends on them; none for an ir_datasets id."""
-    folder = folder_of(dataset)
+    if name.startswith("made:"):
+        return [at(rules.boolq.output.folder, wildcards)]
+    folder = folder_of(name)
     return [str(getattr(folder, kind)) for kind in kinds] if folder else []
 
 
@@ -52,21 +60,34 @@ def triples_inputs(wildcards):
 
 
 def validation(pattern):
-    """A file of the validation queries, for the first stage that training validates on."""
+    """A file of the queries that training is validated on, for the first stage that it names."""
 
     def lookup(wildcards):
         settings = experiment_of(wildcards)
-        query_set = with_purpose(settings, "validation")[0]
-        first_stage = wildcards.get("first_stage", settings["train"]["validation_first_stage"])
-        return at(pattern, wildcards, query_set=query_set, first_stage=first_stage, model=wildcards.get("model"))
+        names = {"query_set": validation_set(settings), "first_stage": settings["train"]["validation_first_stage"]}
+        return at(pattern, wildcards, model=wildcards.model, **names)
 
     return lookup
 
 
-def validation_relevance(wildcards):
-    """The lowest grade that counts for the validation queries."""
-    settings = experiment_of(wildcards)
-    return find(settings["query_sets"], with_purpose(settings, "validation")[0])["relevance"]
+def tuning(pattern):
+    """A file of the queries that the cut-off is chosen on, for the first stage that the output path names."""
+
+    def lookup(wildcards):
+        names = {"query_set": tuning_set(experiment_of(wildcards)), "first_stage": wildcards.first_stage}
+        return at(pattern, wildcards, model=wildcards.model, **names)
+
+    return lookup
+
+
+def relevance_of(query_set):
+    """The lowest grade that counts for the validation or the tuning queries."""
+
+    def lookup(wildcards):
+        settings = experiment_of(wildcards)
+        return find(settings["query_sets"], query_set(settings))["relevance"]
+
+    return lookup
 
 
 def shards_of(wildcards, model=None, pattern=None):

@@ -12,7 +12,9 @@ localrules:
 rule statistics:
     input:
         lambda wildcards: [
-            file for name in setting("statistics", "queries")(wildcards) for file in files_of(name, "queries", "qrels")
+            file
+            for name in setting("statistics", "queries")(wildcards)
+            for file in files_of(wildcards, name, "queries", "qrels")
         ],
         shards=lambda wildcards: shards_of(wildcards, first_model(wildcards)),
         checkpoint=lambda wildcards: at(rules.train.output.checkpoint, wildcards, model=first_model(wildcards)),
@@ -23,7 +25,7 @@ rule statistics:
     conda:
         "../../environment.yml"
     params:
-        datasets=setting("statistics", "queries"),
+        datasets=lambda wildcards: [dataset_of(wildcards, name) for name in setting("statistics", "queries")(wildcards)],
         code=code("statistics"),
     script:
         "../scripts/statistics.py"

@@ -35,7 +35,7 @@ rule train:
         data=lambda wildcards: {key: experiment_of(wildcards)[key] for key in ("data", "triples")},
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
-        relevance=validation_relevance,
+        relevance=relevance_of(validation_set),
         code=code("train"),
     script:
         "../scripts/train.py"

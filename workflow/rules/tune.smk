@@ -9,9 +9,9 @@ rule tune:
     input:
         manifest=rules.data.output.manifest,
         checkpoint=rules.train.output.checkpoint,
-        vectors=validation(rules.weigh.output.vectors),
-        qrels=validation(rules.queries.output.qrels),
-        run=validation(rules.retrieve.output.run),
+        vectors=tuning(rules.weigh.output.vectors),
+        qrels=tuning(rules.queries.output.qrels),
+        run=tuning(rules.retrieve.output.run),
     output:
         cutoff="results/{experiment}/tune/{model}/{first_stage}.json",
     log:
@@ -25,7 +25,7 @@ rule tune:
         runtime="4h",
     params:
         max_cutoff=setting("tune", "max_cutoff"),
-        relevance=validation_relevance,
+        relevance=relevance_of(tuning_set),
         compute=compute,
         token_budget=setting("encode", "token_budget"),
         code=code("tune"),

