@@ -50,7 +50,7 @@ def _hosts(settings: dict, rules: set[str]):
     datasets += [query_set["dataset"] for query_set in settings["query_sets"]] if "queries" in rules else []
     datasets += [settings["triples"]["dataset"]] if "triples" in rules and "dataset" in settings["triples"] else []
     datasets += settings["statistics"]["queries"] if "statistics" in rules else []
-    if any(not dataset.startswith("path:") for dataset in datasets):
+    if any(not dataset.startswith(("path:", "made:")) for dataset in datasets):
         yield from IR_DATASETS_HOSTS
     if "encoder" in rules:
         sources = [model["encoder"]["source"] for model in settings["models"]]
