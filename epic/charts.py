@@ -63,7 +63,7 @@ def tradeoff(table, outs) -> None:
                 for point, labels in together([(points[row["id"]], row["keep"]) for row in shown if row["keep"]]):
                     note(axes, point, labels, (4, 4 if value == "published" or list(series).index(name) % 2 else -9))
             for row in found["rows"]:
-                if row["kind"] == "published-only" and row["id"] in points:
+                if row["kind"] not in ("first-stage", "model") and row["id"] in points:
                     axes.plot(*points[row["id"]], marker="x", color="0.3", ls="none")
                     note(axes, points[row["id"]], row["label"], (6 if points[row["id"]][0] < 1000 else -6, -2))
             if front := pareto(list(points.values())):

@@ -38,6 +38,12 @@ def effectiveness(evidence: Evidence, model, first_stage, keep) -> Found:
     return Found(row["ours"], detail=f"on {row['query_set']}", differs=differs)
 
 
+def row_value(evidence: Evidence, model, name) -> Found:
+    """MRR@10 of a row that needs no model, such as a published run."""
+    row = of(evidence.rows, name, f"row {name}")
+    return Found(row["ours"], differs=() if row["query_set"] == row["published_query_set"] else ("query set",))
+
+
 def better(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
     """Significantly better than a first stage."""
     return _direction(evidence, evidence.row(model, first_stage, keep), evidence.first(baseline), 1, ("better", "not better"))
@@ -184,8 +190,8 @@ def cost_hours(evidence: Evidence, model) -> Found:
     return Found(found["ms_marco_hours"], detail=f"at {rate:.0f} passages/s on {device}")
 
 
-WITHOUT_MODEL = {"statistic", "cost"}
-_OF_QUALITY = (effectiveness, better, additive, no_difference, pruned_like_full, pruned_worse, query_better)
+WITHOUT_MODEL = {"statistic", "cost", "row_value"}
+_OF_QUALITY = (effectiveness, row_value, better, additive, no_difference, pruned_like_full, pruned_worse, query_better)
 _OF_TEXTS = (strongest_words, stronger_than_half, expands_to, values_at_most)
 _OF_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, mostly_loading, slower, overhead_ms, speed_up, cost, cost_hours)
 CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TEXTS, *_OF_TIME)}

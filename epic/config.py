@@ -9,7 +9,12 @@ import yaml
 
 from epic.files import InputError
 
-KEYS_OF_KIND = {"first-stage": {"first_stage"}, "model": {"first_stage", "model", "keep"}, "published-only": set()}
+KEYS_OF_KIND = {
+    "first-stage": {"first_stage"},
+    "model": {"first_stage", "model", "keep"},
+    "run-file": {"runs"},
+    "published-only": set(),
+}
 
 
 @dataclass(frozen=True)
@@ -96,16 +101,23 @@ def _check_references(path, settings) -> None:
         if name not in ids[key]:
             raise InputError(f"{path}: {where}: no {name} in {key}; there are {', '.join(ids[key])}")
 
+    def must_serve(name, purposes, where):
+        must_exist("query_sets", name, where)
+        if (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
+            raise InputError(f"{path}: {where}: {name} is for {purpose}, expected a set for {' or '.join(purposes)}")
+
     for model in settings["models"]:
         if model["start"] and model["formulation"] != "released":
             where = f"$.models.{model['id']}.start"
             raise InputError(f"{path}: {where}: the authors' weights are of the formulation released")
     for row in settings["rows"]:
-        given = row.keys() & {"first_stage", "model", "keep"}
+        given = row.keys() & {"first_stage", "model", "keep", "runs"}
         _check_keys(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']}", given, KEYS_OF_KIND[row["kind"]])
         for key, field in (("first_stages", "first_stage"), ("models", "model")):
             if field in row:
                 must_exist(key, row[field], f"$.rows.{row['id']}.{field}")
+        for run in row.get("runs", []):
+            must_serve(run["query_set"], ("test",), f"$.rows.{row['id']}.runs")
         widest = settings["encode"]["max_terms"]
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
             raise InputError(f"{path}: $.rows.{row['id']}.keep: {row['keep']} is more than encode.max_terms ({widest})")
@@ -117,11 +129,6 @@ def _check_references(path, settings) -> None:
             must_exist("rows", name, where)
             if find(settings["rows"], name)["kind"] == "published-only":
                 raise InputError(f"{path}: {where}: {name} is not run here")
-
-    def must_serve(name, purposes, where):
-        must_exist("query_sets", name, where)
-        if (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
-            raise InputError(f"{path}: {where}: {name} is for {purpose}, expected a set for {' or '.join(purposes)}")
 
     for passage in settings["texts"]["passages"]:
         if isinstance(passage, dict):
@@ -168,6 +175,13 @@ def find(items: list[dict], name: str, what: str = "item") -> dict:
 def with_purpose(settings: dict, purpose: str) -> list[str]:
     """Ids of the query sets that serve `purpose`."""
     return [query_set["id"] for query_set in settings["query_sets"] if query_set["purpose"] == purpose]
+
+
+def sets_of(settings: dict, row: dict) -> list[str]:
+    """Ids of the query sets that a row is scored on: all test sets, those a published run has, or none."""
+    if row["kind"] in ("published-only", "run-file"):
+        return [run["query_set"] for run in row.get("runs", [])]
+    return with_purpose(settings, "test")
 
 
 def validation_set(settings: dict) -> str:

@@ -37,7 +37,8 @@ def write_row(row: dict, settings: dict, differs: list, query_sets: list, evalua
 def comparison_of(row: dict, headline: str) -> dict:
     """What a table shows of a row: the paper's value, ours on the same query set or else on the headline one, verdict."""
     published = paper_value(row)
-    query_set = published["query_set"] if published and published["query_set"] in row["metrics"] else headline
+    wanted = [published["query_set"] if published else headline, headline, *row["metrics"]]
+    query_set = next((name for name in wanted if name in row["metrics"]), headline)
     ours = {name: row["metrics"].get(name, {}).get("RR@10") for name in (query_set, headline)}
     found = {"query_set": query_set if row["metrics"] else None, "ours": ours[query_set], "ours_headline": ours[headline]}
     if published is None:

@@ -47,6 +47,7 @@ def evidence(tmp_path):
     for stage, ours in (("bm25", 0.273), ("doctttttquery", 0.304)):
         for keep in ("full", 1000, 100):
             rows[f"{stage}-{keep}"] = record(f"{stage}-{keep}", "model", stage, "paper", keep, ours)
+    rows["bert-large"] = record("bert-large", "run-file", None, ours=0.3653)
     query = {"text": "coastal processes are located on what vertebrae"}
     query |= {"pieces": ["coastal", "on", "what", "vertebrae"], "weights": [1.0, 0.1, 0.95, 0.9]}
     passage = {"text": "Endless Pools cost a lot", "expansion": {"pieces": ["price", "cost"]}}
@@ -135,6 +136,7 @@ def verdicts(evidence, differs=()):
         ("loading", "loading", "holds"),
         ("pruned-like-doctttttquery", "no difference", "holds"),
         ("beats-doc2query", None, "not checkable here"),
+        ("bert-large", 0.3653, "holds"),
         ("figure-3a", None, "not checkable here"),  # this query is not shown
         ("figure-3b", "high", "holds"),
         ("figure-4", "among them", "holds"),

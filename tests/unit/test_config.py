@@ -1,11 +1,21 @@
 """Experiments: closed schema, references, and the names of what exists."""
 
 import dataclasses
+import re
 
 import pytest
 import yaml
 
-from epic.config import EncodeSettings, TrainSettings, find, load_experiment, load_experiments
+from epic.config import (
+    EncodeSettings,
+    TrainSettings,
+    find,
+    load_experiment,
+    load_experiments,
+    sets_of,
+    tuning_set,
+    validation_set,
+)
 from epic.files import InputError
 from tests.conftest import ROOT
 
@@ -50,16 +60,36 @@ def changed(tmp_path, change):
     return path
 
 
-@pytest.mark.parametrize("name", ["paper", "smoke"])
-def test_every_row_of_the_paper_is_listed_with_its_published_values(name):
-    rows = load_experiments([EXPERIMENTS], SCHEMA)[name]["rows"]
-    released = [row for row in PAPER_ROWS if row.startswith("epic-")]
-    place = PAPER_ROWS.index("duet-v2")  # what the authors' code does stands beside the text
-    names = [*PAPER_ROWS[:place], *(row.replace("epic-", "released-") for row in released), *PAPER_ROWS[place:]]
-    assert [row["id"] for row in rows] == names
+@pytest.mark.parametrize(("name", "beside"), [("paper", ["released", "authors"]), ("smoke", ["released"])])
+def test_every_row_of_the_paper_is_listed_with_its_published_values(name, beside):
+    """What the authors' code does, and what their weights do, stands beside the text."""
+    rows = [row for row in load_experiments([EXPERIMENTS], SCHEMA)[name]["rows"] if row["id"] != "doctttttquery-run"]
+    epic = [row for row in PAPER_ROWS if row.startswith("epic-")]
+    place = PAPER_ROWS.index("duet-v2")
+    others = [row.replace("epic-", f"{model}-") for model in beside for row in epic]
+    assert [row["id"] for row in rows] == [*PAPER_ROWS[:place], *others, *PAPER_ROWS[place:]]
     for row in rows:
         published = {entry["metric"]: entry["value"] for entry in reversed(row["published"]) if entry["source"] == "paper"}
-        assert (published["RR@10"], published.get("ms/query")) == PAPER_TABLE[row["id"].replace("released-", "epic-")]
+        same = re.sub("^(released|authors)-", "epic-", row["id"])
+        assert (published["RR@10"], published.get("ms/query")) == PAPER_TABLE[same]
+
+
+def test_only_rows_of_which_nothing_was_released_are_not_run():
+    for name in ("paper", "smoke"):
+        rows = load_experiments([EXPERIMENTS], SCHEMA)[name]["rows"]
+        assert [row["id"] for row in rows if row["kind"] == "published-only"] == ["duet-v2", "tk-1", "tk-3"]
+
+
+def test_a_published_run_is_scored_on_its_own_query_set_only():
+    settings = load_experiments([EXPERIMENTS], SCHEMA)["paper"]
+    scored = {name: sets_of(settings, find(settings["rows"], name)) for name in ("bert-large", "duet-v2", "bm25")}
+    assert scored == {"bert-large": ["dev-small"], "duet-v2": [], "bm25": ["dev-small", "dev-judged", "dl19", "dl20"]}
+
+
+def test_the_cut_off_is_chosen_on_a_set_of_its_own_where_there_is_one():
+    experiments = load_experiments([EXPERIMENTS], SCHEMA)
+    assert tuning_set(experiments["mini"]) == "tune" and validation_set(experiments["mini"]) == "validation"
+    assert tuning_set(experiments["paper"]) == validation_set(experiments["paper"]) == "validation"
 
 
 def test_smoke_says_that_its_numbers_are_not_comparable():
@@ -78,6 +108,11 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["rows"][4].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
         (lambda s: s["rows"][0].update(keep=10), r"\$\.rows\.bm25: a row of the kind first-stage has no keep"),
         (lambda s: s["rows"][4].update(first_stage="bm26"), r"no bm26 in first_stages; there are bm25, doctttttquery"),
+        (lambda s: s["rows"][-1].pop("runs"), r"\$\.rows\.bert-large: a row of the kind run-file needs runs"),
+        (
+            lambda s: s["rows"][-1]["runs"][0].update(query_set="train"),
+            r"rows\.bert-large\.runs: train is for train, expected a set for test",
+        ),
         (lambda s: s["rows"][5].update(keep=5000), r"5000 is more than encode\.max_terms \(2000\)"),
         (lambda s: s["rows"].append(dict(s["rows"][0])), r"\$\.rows: the id bm25 is given twice"),
         (lambda s: s["comparisons"][0]["pairs"].append(["nope", "bm25"]), r"\$\.comparisons\[0\]: no nope in rows"),

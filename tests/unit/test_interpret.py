@@ -73,12 +73,12 @@ def collection(tmp_path):
 
 
 def test_predictions_are_found_again_in_the_expanded_collection(collection, samples, tmp_path):  # noqa: F811
-    expand(collection, samples, 2, tmp_path / "out")
+    expand(collection, samples, 2, None, tmp_path / "out")
     assert predictions_of(tmp_path / "out", {"1": "price of pool", "3": ""}) == {"1": "s0 d1 s1 d1", "3": "s0 d3 s1 d3"}
 
 
 def test_everything_is_written_and_the_same_each_time(paper_model, collection, samples, tmp_path):  # noqa: F811
-    expand(collection, samples, 2, tmp_path / "out")
+    expand(collection, samples, 2, None, tmp_path / "out")
     for name in ("one", "two"):
         texts = {"queries": ["cost of pool"], "passages": ["1"]}
         write_interpretation(paper_model, collection, texts, {}, tmp_path / "out", 5, tmp_path / name)

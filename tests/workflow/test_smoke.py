@@ -29,8 +29,9 @@ RERANKED = [
     for stage in ("bm25", "doctttttquery")
     for keep in ("full", "r2000", "r1000", "r100")
 ]
-RUN_ROWS = [*RERANKED, "bm25", "doctttttquery"]
-NOT_RUN = ["doc2query", "deepct", "duet-v2", "tk-1", "tk-3", "bert-large"]
+TIMED = [*RERANKED, "bm25", "doctttttquery", "doc2query", "deepct"]
+RUN_ROWS = [*TIMED, "bert-large"]
+NOT_RUN = ["duet-v2", "tk-1", "tk-3"]
 
 
 def command(folder, *arguments, timeout=1200):
@@ -147,7 +148,8 @@ def test_the_table_has_every_row_and_says_what_was_not_run(results):
     records = {record["id"]: record for record in json.loads((results / "table.json").read_text())["rows"]}
     assert set(records) == {*RUN_ROWS, *NOT_RUN}
     for name in RUN_ROWS:
-        assert 0 < records[name]["ours"] <= 1 and records[name]["ours_ms"] > 0 and records[name]["verdict"] == "not comparable"
+        assert 0 < records[name]["ours"] <= 1 and records[name]["verdict"] == "not comparable"
+        assert (records[name]["ours_ms"] is not None) == (name in TIMED)
     for name in NOT_RUN:
         assert records[name]["ours"] is None and records[name]["verdict"] == "not run" and records[name]["published"] > 0
     assert (results / "table.md").read_text().count("not run") >= len(NOT_RUN)
@@ -159,8 +161,12 @@ def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results)
     for name in RUN_ROWS:
         lines = (results / "evaluate" / name / "test.tsv").read_text().splitlines()[1:]
         values = {line.split("\t")[0]: float(line.split("\t")[1]) for line in lines}
-        assert len(values) == 58 and values["3057"] == 0.0
+        assert len(values) == 58 and (values["3057"] == 0.0 or name == "bert-large")  # whose run has hits for every query
         assert sum(values.values()) / 58 == pytest.approx(row(results, name)["metrics"]["test"]["RR@10"], rel=1e-12)
+
+
+def test_a_passage_without_weighted_words_is_counted_and_not_indexed(results):
+    assert json.loads((results / "expand/deepct/count.json").read_text()) == {"documents": 335, "with_text": 335, "absent": 1}
 
 
 def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
@@ -263,7 +269,7 @@ def test_the_stores_are_prunings_of_one_another(results):
 
 
 def test_latencies_are_positive_and_kept_per_query(results):
-    for name in RUN_ROWS:
+    for name in TIMED:
         lines = (results / "latency" / f"{name}.tsv").read_text().splitlines()
         passes = [line.split("\t")[1] for line in lines[1:]]
         assert passes.count("warm") == 6 and passes.count("cold") in (0, 6)

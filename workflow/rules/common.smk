@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from epic.config import find, load_experiments, tuning_set, validation_set, with_purpose
+from epic.config import find, load_experiments, sets_of, tuning_set, validation_set, with_purpose
 from epic.digest import code_digest
 from epic.evaluate import reciprocal_rank
 from epic.folder import folder_of, resolve
@@ -10,6 +10,7 @@ from epic.leftovers import remove_states
 from epic.verdicts import other_conditions
 
 FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
+TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
 EXPERIMENTS = load_experiments(FOLDERS, Path(workflow.basedir, "workflow", "schemas", "experiment.schema.yaml"))
 
 

@@ -1,6 +1,6 @@
-"""expand: the documents of a first stage as JSON lines, with predicted queries appended where it has any.
+"""expand: what a first stage indexes, as JSON lines: passages, with predicted queries appended, or reweighted.
 
-in   results/{experiment}/data/manifest.json, predicted queries
+in   results/{experiment}/data/manifest.json, predicted queries or weighted texts
 out  results/{experiment}/expand/{first_stage}/
 """
 
@@ -8,7 +8,8 @@ out  results/{experiment}/expand/{first_stage}/
 rule expand:
     input:
         manifest=rules.data.output.manifest,
-        predictions=predictions_of,
+        predicted=files_of_stage("predicted_queries"),
+        weighted=files_of_stage("weighted_text"),
     output:
         collection=directory("results/{experiment}/expand/{first_stage}"),
     log:
@@ -19,7 +20,7 @@ rule expand:
         mem_mb=4_000,
         runtime="4h",
     params:
-        samples=lambda wildcards: (item("first_stage", "predicted_queries")(wildcards) or {"samples": 0})["samples"],
+        samples=lambda wildcards: (item("first_stage", "predicted_queries")(wildcards) or {"samples": None})["samples"],
         code=code("expand"),
     script:
         "../scripts/expand.py"

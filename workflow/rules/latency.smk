@@ -17,7 +17,7 @@ rule latency:
         "../../environment.yml"
     threads: 1024  # scaled to all cores: nothing runs beside a measurement
     resources:
-        gpu=lambda wildcards: gpu(wildcards) if row_here(wildcards)["kind"] == "model" else 0,
+        gpu=lambda wildcards: gpu(wildcards) if timed_row(wildcards)["kind"] == "model" else 0,
         mem_mb=16_000,
         runtime="4h",
     params:

@@ -31,13 +31,17 @@ def file_of(wildcards, source):
     return at(rules.fetch.output.file, wildcards, file=name) if kind == "download" else str(resolve(name))
 
 
-def predictions_of(wildcards):
-    """The files of predicted queries of a first stage, so that editing one is noticed; nothing where it has none."""
-    predicted = item_of(wildcards, "first_stage", wildcards.first_stage)["predicted_queries"]
-    if predicted is None:
-        return []
-    found = Path(file_of(wildcards, predicted["source"]))
-    return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
+def files_of_stage(key):
+    """The files of predicted queries or weighted texts of a first stage; nothing where it has none."""
+
+    def lookup(wildcards):
+        published = item("first_stage", key)(wildcards)
+        if published is None:
+            return []
+        found = Path(file_of(wildcards, published["source"]))
+        return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
+
+    return lookup
 
 
 def start_of(wildcards):

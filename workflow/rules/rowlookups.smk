@@ -14,7 +14,18 @@ def run_of(wildcards, query_set):
     row = row_here(wildcards)
     if row["kind"] == "model":
         return at(rules.rerank.output.run, wildcards, row=row["id"], query_set=query_set)
+    if row["kind"] == "run-file":
+        return at(rules.replay.output.run, wildcards, row=row["id"], query_set=query_set)
     return at(rules.retrieve.output.run, wildcards, first_stage=row["first_stage"], query_set=query_set)
+
+
+def published_run(wildcards):
+    """The file of a published run."""
+    row = item_of(wildcards, "row", wildcards.row)
+    sources = {run["query_set"]: run["source"] for run in row.get("runs", [])}
+    if wildcards.query_set not in sources:
+        raise WorkflowError(f"row {row['id']} of {wildcards.experiment} has no published run of {wildcards.query_set}")
+    return file_of(wildcards, sources[wildcards.query_set])
 
 
 def model_row(wildcards):
@@ -49,9 +60,17 @@ def reranking_gpu(wildcards):
     return gpu(wildcards) if model_row(wildcards)["keep"] == "full" else 0
 
 
+def timed_row(wildcards):
+    """The row that the output path names, which must be one that answers queries here."""
+    row = row_here(wildcards)
+    if row["kind"] not in TIMED:
+        raise WorkflowError(f"row {row['id']} of {wildcards.experiment} is a published run: there is nothing to time")
+    return row
+
+
 def timed_inputs(wildcards):
     """What a row needs at query time."""
-    row = row_here(wildcards)
+    row = timed_row(wildcards)
     queries = experiment_of(wildcards)["latency"]["query_set"]
     names = {"first_stage": row["first_stage"], "query_set": queries, "model": row.get("model")}
     found = {
@@ -79,8 +98,7 @@ def timed_settings(wildcards):
 
 def scored_sets(wildcards):
     """Query sets that a row is scored on; none for a row that is not run."""
-    row = item_of(wildcards, "row", wildcards.row)
-    return [] if row["kind"] == "published-only" else with_purpose(experiment_of(wildcards), "test")
+    return sets_of(experiment_of(wildcards), item_of(wildcards, "row", wildcards.row))
 
 
 def row_inputs(wildcards):
@@ -121,10 +139,17 @@ def values_of(wildcards, row, query_set):
     return at(rules.evaluate.output.values, wildcards, row=row, query_set=query_set)
 
 
+def families_of(wildcards):
+    """Declared comparisons of the query set; a published run may be of another one."""
+    settings = experiment_of(wildcards)
+    scored = {row["id"] for row in settings["rows"] if wildcards.query_set in sets_of(settings, row)}
+    found = [family | {"pairs": [pair for pair in family["pairs"] if scored >= set(pair)]} for family in settings["comparisons"]]
+    return [family for family in found if family["pairs"]]
+
+
 def compared_values(wildcards):
     """Per-query values of all rows that a declared comparison names, by row."""
-    families = experiment_of(wildcards)["comparisons"]
-    rows = dict.fromkeys(row for family in families for pair in family["pairs"] for row in pair)
+    rows = dict.fromkeys(row for family in families_of(wildcards) for pair in family["pairs"] for row in pair)
     return {row: values_of(wildcards, row, wildcards.query_set) for row in rows}
 
 

@@ -28,7 +28,7 @@ rule pages:
     input:
         row=rules.rows.output.row,
         latency=lambda wildcards: (
-            [] if item_of(wildcards, "row", wildcards.row)["kind"] == "published-only" else rules.latency.output.summary
+            rules.latency.output.summary if item_of(wildcards, "row", wildcards.row)["kind"] in TIMED else []
         ),
         values=lambda wildcards: [test[side] for test in tests_of(wildcards) for side in ("system", "baseline")],
     output:

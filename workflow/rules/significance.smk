@@ -15,7 +15,7 @@ rule significance:
     conda:
         "../../environment.yml"
     params:
-        families=setting("comparisons"),
+        families=families_of,
         values=compared_values,
         metric=lambda wildcards: metric_of(wildcards, wildcards.query_set),
         alpha=setting("evaluate", "alpha"),

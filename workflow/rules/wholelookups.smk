@@ -10,7 +10,7 @@ def tested_sets(wildcards):
 def timed_rows(wildcards, pattern=None):
     """Latency files by row: summaries, or other files of the same pattern."""
     pattern = pattern or rules.latency.output.summary
-    return {row["id"]: at(pattern, wildcards, row=row["id"]) for row in run_rows(experiment_of(wildcards))}
+    return {row["id"]: at(pattern, wildcards, row=row["id"]) for row in experiment_of(wildcards)["rows"] if row["kind"] in TIMED}
 
 
 def timings_of(wildcards):
@@ -43,7 +43,8 @@ def by_model(wildcards):
 def by_row(wildcards):
     """Files of each row that is run: timings, and values on the headline query set."""
     headline = setting("evaluate", "headline")(wildcards)
-    rows = [row["id"] for row in run_rows(experiment_of(wildcards))]
+    settings = experiment_of(wildcards)
+    rows = [row["id"] for row in settings["rows"] if headline in sets_of(settings, row)]
     return {
         "latencies": timed_rows(wildcards),
         "timings": timings_of(wildcards),

@@ -1,4 +1,4 @@
-"""Write the documents of a first stage, expanded where it has predicted queries."""
+"""Write what a first stage indexes."""
 
 from epic.data import open_documents
 from epic.expand import expand, source_of
@@ -7,7 +7,8 @@ from epic.log import log_to
 with log_to(snakemake.log[0]):
     expand(
         documents=open_documents(snakemake.input.manifest),
-        source=source_of(snakemake.input.predictions),
+        predicted=source_of(snakemake.input.predicted),
         samples=snakemake.params.samples,
+        weighted=source_of(snakemake.input.weighted),
         out=snakemake.output.collection,
     )

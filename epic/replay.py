@@ -1,0 +1,54 @@
+"""Published runs as rows: `query id TAB passage id TAB rank`, as MS MARCO's leaderboard has them, written as TREC runs."""
+
+import gzip
+import logging
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+from epic.data import Documents, read_queries
+from epic.files import InputError
+from epic.runs import Run, ScoredDoc, write_run
+
+log = logging.getLogger(__name__)
+
+
+def replay(source, documents: Documents, queries_path, hits: int, tag: str, out) -> None:
+    """Write the first `hits` of each query; unknown queries and passages are refused."""
+    known, run = read_queries(queries_path), Run()
+    for query_id, lines in groupby(_lines(source), key=lambda line: line[1]):
+        if query_id not in known:
+            raise InputError(f"{source}: query {query_id} is not in {queries_path}; the run is of another query set")
+        if query_id in run:
+            raise InputError(f"{source}: the hits of query {query_id} stand in two places; sort -s -k1,1n -k3,3n mends it")
+        run[query_id] = _ranking(source, lines)[:hits]
+    if not run:
+        raise InputError(f"{source}: the run is empty; fetch it anew")
+    if absent := documents.unknown(hit.doc_id for found in run.values() for hit in found):
+        raise InputError(f"{source}: passage {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
+    log.info("%d of %d queries, %d hits", len(run), len(known), sum(map(len, run.values())))
+    write_run(out, run, tag)
+
+
+def _ranking(source, lines) -> list[ScoredDoc]:
+    """The hits of one query; ranks must rise, and may have gaps. The score is made from the place: no run has any."""
+    found: dict[str, int] = {}
+    last = 0
+    for number, _, doc_id, rank in lines:
+        if rank <= last:
+            raise InputError(f"{source} line {number}: rank {rank} follows rank {last}; sort -s -k1,1n -k3,3n mends it")
+        if doc_id in found:
+            raise InputError(f"{source} line {number}: passage {doc_id} stands twice in one ranking; fetch it anew")
+        found[doc_id] = last = rank
+    return [ScoredDoc(doc_id, 1 / place) for place, doc_id in enumerate(found, start=1)]
+
+
+def _lines(source) -> Iterator[tuple[int, str, str, int]]:
+    """Yield (line number, query id, passage id, rank)."""
+    opened = gzip.open if Path(source).suffix == ".gz" else open
+    with opened(source, "rt", encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            fields = line.split()
+            if len(fields) != 3 or not fields[2].isdecimal():
+                raise InputError(f"{source} line {number}: expected query id, passage id and rank, found {line[:60]!r}")
+            yield number, fields[0], fields[1], int(fields[2])

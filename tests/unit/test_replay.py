@@ -1,0 +1,54 @@
+"""Published runs of query id, passage id and rank, taken over as they are."""
+
+import gzip
+
+import pytest
+
+from epic.files import InputError
+from epic.replay import replay
+from epic.runs import read_run
+from tests.unit.test_expand import documents  # noqa: F401 - a fixture
+
+
+@pytest.fixture
+def queries(tmp_path):
+    (tmp_path / "queries.tsv").write_text("q\tone\nr\ttwo\ns\tnot answered\n")
+    return tmp_path / "queries.tsv"
+
+
+def taken(text, documents, queries, tmp_path, name="run.tsv", hits=2):  # noqa: F811
+    with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as stream:
+        stream.write(text)
+    replay(tmp_path / name, documents, queries, hits, "theirs", tmp_path / "out.run")
+    return {query_id: [hit.doc_id for hit in found] for query_id, found in read_run(tmp_path / "out.run").items()}
+
+
+@pytest.mark.parametrize("name", ["run.tsv", "run.tsv.gz"])
+def test_the_order_is_theirs_and_the_depth_is_ours(documents, queries, tmp_path, name):  # noqa: F811
+    text = "r\t3\t1\nr\t0\t2\nr\t1\t3\nq\t2\t1\n"
+    assert taken(text, documents, queries, tmp_path, name) == {"r": ["3", "0"], "q": ["2"]}
+
+
+def test_gaps_in_the_ranks_close(documents, queries, tmp_path):  # noqa: F811
+    assert taken("q\t2\t4\nq\t0\t9\n", documents, queries, tmp_path) == {"q": ["2", "0"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("x\t0\t1\n", "query x is not in .*another query set"),
+        ("q\t0\t1\nr\t0\t1\nq\t1\t2\n", "hits of query q stand in two places"),
+        ("q\t0\t2\nq\t1\t1\n", "line 2: rank 1 follows rank 2"),
+        ("q\t0\t1\nq\t1\t1\n", "line 2: rank 1 follows rank 1"),
+        ("q\t0\t1\nq\t0\t2\n", "line 2: passage 0 stands twice"),
+        ("q\t9\t1\n", "passage 9 is not in"),
+        ("q\t0\n", "line 1: expected query id, passage id and rank"),
+        ("q\t0\t1.5\n", "line 1: expected query id, passage id and rank"),
+        ("q\t0\t0\n", "line 1: rank 0 follows rank 0"),
+        ("", "the run is empty"),
+    ],
+)
+def test_what_cannot_be_right_is_refused(documents, queries, tmp_path, text, said):  # noqa: F811
+    with pytest.raises(InputError, match=said):
+        taken(text, documents, queries, tmp_path)
+    assert not (tmp_path / "out.run").exists()

@@ -1,0 +1,67 @@
+"""DeepCT's published texts: indexed as they are, counted, and held against the collection."""
+
+import json
+import zipfile
+
+import pytest
+
+from epic.expand import expand
+from epic.files import InputError
+from epic.weighted import weighted_texts
+from tests.unit.test_expand import contents, documents  # noqa: F401 - a fixture
+
+
+def lines(**texts):
+    return "".join(json.dumps({"id": name.removeprefix("d"), "contents": text}) + "\n" for name, text in texts.items())
+
+
+@pytest.fixture
+def published(tmp_path):
+    """Three of four passages, in two files of a zip in a folder, as DeepCT publishes them."""
+    with zipfile.ZipFile(tmp_path / "sample_100_jsonl.zip", "w") as archive:
+        archive.writestr("sample_100_jsonl/docs01.json", lines(d2="deux deux café"))
+        archive.writestr("sample_100_jsonl/docs00.json", lines(d0="zero zero zero", d1="one"))
+        archive.writestr("sample_100_jsonl/README", "not a document")
+    return tmp_path / "sample_100_jsonl.zip"
+
+
+def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents, published, tmp_path):  # noqa: F811
+    expand(documents, None, None, published, tmp_path / "out")
+    assert contents(tmp_path / "out") == [
+        {"id": "0", "contents": "zero zero zero"},
+        {"id": "1", "contents": "one"},
+        {"id": "2", "contents": "deux deux café"},
+    ]
+    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 3, "with_text": 3, "absent": 1}
+
+
+def test_a_folder_is_read_like_a_zip(documents, published, tmp_path):  # noqa: F811
+    with zipfile.ZipFile(published) as archive:
+        archive.extractall(tmp_path)
+    assert list(weighted_texts(documents, tmp_path / "sample_100_jsonl")) == list(weighted_texts(documents, published))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (lines(d0="a", d7="b"), "docs00.json line 2: passage 7 is not in .*another collection"),
+        (lines(d0="a") + lines(d0="b"), "docs00.json line 2: passage 0 is given twice"),
+        ('{"id": "0"}\n', "docs00.json line 1: expected id and contents"),
+        ("not JSON\n", "docs00.json line 1: expected id and contents"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_line(documents, tmp_path, text, said):  # noqa: F811
+    (tmp_path / "deepct").mkdir()
+    (tmp_path / "deepct" / "docs00.json").write_text(text)
+    with pytest.raises(InputError, match=said):
+        expand(documents, None, None, tmp_path / "deepct", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_documents_and_a_broken_zip_are_refused(documents, tmp_path):  # noqa: F811
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InputError, match="no files named docs00.json"):
+        list(weighted_texts(documents, tmp_path / "empty"))
+    (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 broken")
+    with pytest.raises(InputError, match="is the download complete"):
+        list(weighted_texts(documents, tmp_path / "half.zip"))
