@@ -39,17 +39,22 @@ class Plan(NamedTuple):
     stages: list[Stage]
     growth: float  # of the results, beyond what is there and will be written over
     scratch: float  # more, while jobs run
-    sources: float  # to come, into the folders of ir_datasets and Hugging Face
+    sources: Cost  # to come, into the folders of ir_datasets and Hugging Face
 
 
-def plan(jobs: list[Job], settings: dict, collection: Collection, place: Place, fetched: float = 0, present: float = 0) -> Plan:
-    """The plan of some jobs; `fetched`: bytes of sources to come, `present`: bytes that the jobs will write over."""
+NOTHING = Cost(0.0, 0.0)
+
+
+def plan(
+    jobs: list[Job], settings: dict, collection: Collection, place: Place, sources: Cost = NOTHING, present: float = 0
+) -> Plan:
+    """The plan of some jobs, which will write over `present` bytes."""
     by_rule: dict[str, list[tuple[Job, Cost]]] = {}
     for job in jobs:
         by_rule.setdefault(job.rule, []).append((job, cost(job, settings, collection)))
     stages = [_stage(name, found, place) for name, found in by_rule.items()]
     scratch = sum(_scratch(found, place) for found in by_rule.values())
-    return Plan(stages, max(0.0, sum(stage.written for stage in stages) - present), scratch, fetched)
+    return Plan(stages, max(0.0, sum(stage.written for stage in stages) - present), scratch, sources)
 
 
 def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
@@ -73,15 +78,15 @@ def _scratch(found: list[tuple[Job, Cost]], place: Place) -> float:
 def cost_table(found: Plan, place: Place) -> str:
     """Jobs, GB, GPU-hours and hours by stage, in columns, and for which machine."""
     lines = [("stage", "jobs", "GB written", "GPU-hours", "hours")]
-    if found.sources:
-        lines.append(_line("sources", "", found.sources, 0, found.sources * rates.DOWNLOAD))
+    if found.sources.written:
+        lines.append(_line("sources", "", found.sources.written, 0, found.sources.seconds))
     shown = [stage for stage in found.stages if max(stage.written / GB, stage.seconds / HOUR, stage.gpu_seconds / HOUR) >= SHOWN]
     others = [stage for stage in found.stages if stage not in shown]
     lines += [_line(stage.name, stage.jobs, *stage[2:]) for stage in shown]
     if others:
         lines.append(_line(_number(len(others), "other" if shown else "stage"), *_sums(others)))
     jobs, *sums = _sums(found.stages)
-    total = _line("total", jobs, sums[0] + found.sources, sums[1], sums[2] + found.sources * rates.DOWNLOAD)
+    total = _line("total", jobs, sums[0] + found.sources.written, sums[1], sums[2] + found.sources.seconds)
     widths = [max(len(line[column]) for line in [*lines, total]) for column in range(5)]
     text = ["  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in [*lines, total]]
     return "\n".join([*text, f"  ({where(place, sums[1] > 0)}, one stage after another; {rates.HARDWARE})"])

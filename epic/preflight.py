@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from epic import probes
-from epic.estimates import Job
+from epic import probes, rates
+from epic.estimates import Cost, Job
 from epic.plan import Place, Plan, cost_table, plan
 from epic.probes import Check
 from epic.sources import Absent, absent_sources, collection_of
@@ -25,8 +25,9 @@ def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Su
     """Look at the jobs that would run, and at this machine."""
     absent = absent_sources(settings, jobs)
     present = sum(probes.size_of(path) for job in jobs for path in job.outputs)
-    fetched = sum(source.size for source in absent)
-    found = plan(jobs, settings, collection_of(settings), place, fetched, present)
+    downloaded = sum(source.size for source in absent if source.hosts)  # the rest is made from it
+    sources = Cost(sum(source.size for source in absent), downloaded * rates.DOWNLOAD)
+    found = plan(jobs, settings, collection_of(settings), place, sources, present)
     return Survey(experiment, place, found, checks(jobs, absent, found, place))
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from epic.config import load_experiments
-from epic.estimates import Job
+from epic.estimates import Cost, Job
 from epic.plan import Place, cost_table, plan
 from tests.conftest import ROOT
 from tests.unit.test_estimates import MSMARCO
@@ -68,7 +68,7 @@ def test_scratch_is_counted_for_jobs_that_run_side_by_side(paper):
 
 def test_the_table_has_a_line_for_each_large_stage_and_a_total(paper):
     jobs = [*shards(), *stores(), Job("table", {}), Job("report", {})]
-    text = cost_table(made(paper, jobs, fetched=11e9), HERE)
+    text = cost_table(made(paper, jobs, sources=Cost(11e9, 720)), HERE)
     assert re.search(r"^ +stage +jobs +GB written +GPU-hours +hours$", text, re.MULTILINE)
     assert re.search(r"^ +sources +11 +- +0\.2$", text, re.MULTILINE)
     assert re.search(r"^ +encode +64 +71 +14 +14$", text, re.MULTILINE)

@@ -5,14 +5,14 @@ import pytest
 from epic import probes
 from epic.config import load_experiments
 from epic.estimates import Job
-from epic.plan import Place, Plan
+from epic.plan import NOTHING, Place, Plan
 from epic.preflight import Survey, checks, planned, refusal, survey, warnings
 from epic.probes import Check
 from epic.sources import Absent
 from tests.conftest import ROOT
 
 HERE, CLUSTER = Place(8, 1), Place(1, None, cluster_jobs=10)
-EMPTY = Plan([], 0, 0, 0)
+EMPTY = Plan([], 0, 0, NOTHING)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_a_clusters_nodes_are_not_this_machine_but_its_folders_must_be_shared(pr
 
 def test_disk_is_needed_for_results_scratch_sources_and_what_ir_datasets_wants_free(probed, tmp_path):
     absent = [Absent("a", (), tmp_path, 5, 7), Absent("b", ("h.invalid",), tmp_path, 2)]
-    checks([Job("table", {})], absent, Plan([], 10, 3, 0), HERE)
+    checks([Job("table", {})], absent, Plan([], 10, 3, NOTHING), HERE)
     assert [need[2] for need in probed[0][1]] == [10, 3, 5, 2, 7] and probed[1] == ("h.invalid",)
 
 

@@ -120,7 +120,10 @@ def jobs_to_run():
 
 
 def preflight():
-    """Refuse, before any job, what this machine cannot run; where EPIC_PLAN is set, say what it would take and stop."""
+    """Refuse, before any job, what this machine cannot run; where EPIC_PLAN is set, say what it would take and stop.
+
+    Called once: the Snakemake that runs a job on a node of a cluster has no hooks.
+    """
     from epic.plan import Place
     from epic.preflight import planned, refusal, survey, warnings
 
