@@ -11,7 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke mini test lint unit paper bench rulegraph clean
+.PHONY: help setup smoke mini test lint unit paper paper-plan plan bench rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -40,6 +40,12 @@ smoke mini:
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1
+
+paper-plan: TARGET = all
+paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing)
+
+plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
+	@EPIC_PLAN=1 snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
 
 lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 	ruff check .

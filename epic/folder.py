@@ -7,6 +7,9 @@ from epic import ROOT
 from epic.files import InputError, numbered_lines
 
 
+MADE = "made:"  # a folder that a stage of the experiment makes
+
+
 class Folder(NamedTuple):
     """The files of a `path:` dataset."""
 

@@ -1,14 +1,18 @@
 """Preflight: what is needed, what was found, what to do."""
 
-import io
-import time
-
 import pytest
 
-from epic import preflight
+from epic import probes
 from epic.config import load_experiments
-from epic.preflight import Check, Jobs, checks, disk, networks, refusal
+from epic.estimates import Job
+from epic.plan import NOTHING, Place, Plan
+from epic.preflight import Survey, checks, planned, refusal, survey, warnings
+from epic.probes import Check
+from epic.sources import Absent
 from tests.conftest import ROOT
+
+HERE, CLUSTER = Place(8, 1), Place(1, None, cluster_jobs=10)
+EMPTY = Plan([], 0, 0, NOTHING)
 
 
 @pytest.fixture(scope="module")
@@ -17,49 +21,96 @@ def experiments():
 
 
 @pytest.fixture
-def probes(monkeypatch):
+def probed(monkeypatch):
     """Record which probes are made, without making them."""
     asked = []
-    monkeypatch.setattr(preflight, "gpu", lambda: asked.append("gpu") or Check("gpu", "", ""))
-    monkeypatch.setattr(preflight, "networks", lambda hosts: asked.extend(hosts) or [])
-    monkeypatch.setattr(preflight, "java", lambda: asked.append("java") or Check("java", "", ""))
-    monkeypatch.setattr(preflight, "disk", lambda size, folder: asked.append("disk") or Check("disk", "", ""))
+
+    def probe(name):
+        return lambda *found: asked.append((name, *found)) or Check(name, "", "")
+
+    for name in ("gpu", "java", "memory", "shared"):
+        monkeypatch.setattr(probes, name, probe(name))
+    monkeypatch.setattr(probes, "networks", lambda hosts: asked.extend(hosts) or [])
+    monkeypatch.setattr(probes, "disks", lambda needs: asked.append(("disks", [need for need in needs if need[2]])) or [])
     return asked
 
 
-def test_only_what_the_jobs_need_is_asked_for(experiments, probes, tmp_path):
-    checks(experiments["paper"], Jobs({"data", "queries", "encoder", "fetch", "index", "train"}, {0, 1}), tmp_path)
-    assert probes == ["gpu", "git.uwaterloo.ca", "huggingface.co", "msmarco.z22.web.core.windows.net", "disk", "java"]
-    probes.clear()
-    checks(experiments["paper"], Jobs({"evaluate", "table"}, {0}), tmp_path)
-    assert probes == []
-    checks(experiments["smoke"], Jobs({"data", "queries", "encoder", "index", "train", "latency"}, {0}), tmp_path)
-    assert probes == ["disk", "java"]
+def names(probed):
+    found = [entry[0] for entry in probed if entry != ("disks", [])]
+    probed.clear()
+    return found
 
 
-def test_a_refusal_shows_need_found_remedy_and_the_way_out():
-    text = refusal("paper", [Check("GPU", "none", "buy one"), Check("disk", "10 GB", "")])
+def test_only_what_the_jobs_need_is_asked_for(probed):
+    index, train, table = Job("index", {}, memory_mb=8000), Job("train", {}, gpus=1, memory_mb=16_000), Job("table", {})
+    checks([index, train, table], [], EMPTY, HERE)
+    assert ("memory", 16_000) in probed and names(probed) == ["gpu", "memory", "java"]
+    checks([index], [], EMPTY, HERE)
+    assert ("memory", 8000) in probed and names(probed) == ["memory", "java"]
+    checks([table], [], EMPTY, HERE)
+    assert names(probed) == []
+
+
+def test_a_clusters_nodes_are_not_this_machine_but_its_folders_must_be_shared(probed):
+    submitted, local = Job("train", {}, gpus=1, memory_mb=16_000, local=False), Job("fetch", {}, memory_mb=100)
+    checks([submitted, local], [], EMPTY, CLUSTER)
+    assert ("memory", 100) in probed and names(probed) == ["memory", "shared", "shared"]
+
+
+def test_disk_is_needed_for_results_scratch_sources_and_what_ir_datasets_wants_free(probed, tmp_path):
+    absent = [Absent("a", (), tmp_path, 5, 7), Absent("b", ("h.invalid",), tmp_path, 2)]
+    checks([Job("table", {})], absent, Plan([], 10, 3, NOTHING), HERE)
+    assert [need[2] for need in probed[0][1]] == [10, 3, 5, 2, 7] and probed[1] == ("h.invalid",)
+
+
+def test_a_file_that_may_not_be_fetched_is_a_need_of_its_own(probed, tmp_path):
+    (found,) = checks([], [Absent("bert", (), tmp_path, 5, barred="HF_HUB_OFFLINE")], EMPTY, HERE)
+    assert "HF_HUB_OFFLINE is set" in found.found and "unset HF_HUB_OFFLINE" in found.remedy
+
+
+def said(experiment, *found):
+    return Survey(experiment, HERE, EMPTY, list(found))
+
+
+def test_a_refusal_shows_need_found_remedy_cost_and_the_way_out():
+    text = refusal(said("paper", Check("GPU", "none", "buy one"), Check("disk", "10 GB", "")))
     assert "need" in text and "GPU" in text and "buy one" in text and "ok" in text and "make smoke" in text
-    assert refusal("paper", [Check("disk", "10 GB", "")]) is None
-    assert "make smoke" not in refusal("smoke", [Check("GPU", "none", "buy one")])
+    assert "GPU-hours" in text and "total" in text
+    assert refusal(said("paper", Check("disk", "10 GB", ""))) is None
+    assert "make smoke" not in refusal(said("smoke", Check("GPU", "none", "buy one")))
 
 
-def test_disk_is_measured_where_results_will_be_and_what_lies_there_counts(tmp_path):
-    assert disk(0.000001, tmp_path / "not" / "yet").remedy == ""
-    assert "larger disk" in disk(1e9, tmp_path).remedy
-    (tmp_path / "shard").write_bytes(b"x" * 3_000_000)
-    assert disk(0.005, tmp_path).need == "disk: 0.002 GB free"
-    assert disk(0.002, tmp_path).need == "disk: 0 GB free"
+def test_a_warning_refuses_nothing_but_is_said():
+    found = said("paper", Check("shared folder", "looks local: tmpfs", "use another", True), Check("disk", "10 GB", ""))
+    assert refusal(found) is None and "every need is met" in planned(found) and "warning: use another" in planned(found)
+    assert warnings(found) == "warning: shared folder: looks local: tmpfs; use another\n" and warnings(said("paper")) == ""
 
 
-def test_hosts_that_do_not_answer_are_waited_for_together(monkeypatch):
-    monkeypatch.setattr(preflight, "SECONDS", 0.2)
-    monkeypatch.setattr(preflight.socket, "create_connection", lambda *_: time.sleep(1) or io.BytesIO())
-    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
-    start = time.monotonic()
-    found = networks(["a.invalid", "b.invalid", "c.invalid"])
-    assert all("no answer" in check.found and check.remedy for check in found) and len(found) == 3
-    assert time.monotonic() - start < 0.6
-    monkeypatch.setenv("https_proxy", "http://proxy:1")
-    assert not networks(["a.invalid"])[0].remedy
+def test_a_plan_counts_what_is_lacking():
+    lacking = Check("GPU", "none", "buy one"), Check("disk", "1 GB", "free some")
+    assert planned(said("paper", *lacking)).startswith("paper: 2 needs are not met here; nothing was run")
+    assert planned(said("paper", *lacking[:1])).startswith("paper: 1 need is not met here")
+
+
+def test_what_lies_there_and_will_be_written_over_needs_no_new_space(experiments, probed, tmp_path):
+    store = tmp_path / "store"
+    job = Job("prune", {"model": "paper", "keep": "100"}, outputs=(str(store),))
+    assert survey("paper", experiments["paper"], [job], HERE).plan.growth == 3_536_729_200
+    store.mkdir()
+    (store / "weights.f16").write_bytes(b"x" * 729_200)
+    assert survey("paper", experiments["paper"], [job], HERE).plan.growth == 3_536_000_000
+
+
+def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_, **__: None)
+    sets = [Job("queries", {"query_set": name["id"]}) for name in experiments["paper"]["query_sets"]]
+    fetch = Job("fetch", {"file": "predicted_queries_topk_sampling.zip"})
+    encoders = [Job("encoder", {"model": name}) for name in ("paper", "released")]
+    survey("paper", experiments["paper"], [*sets, fetch, *encoders], HERE)
+    hosts = [entry for entry in probed if entry[0] != "disks"]
+    assert hosts == [
+        ("msmarco.z22.web.core.windows.net",),
+        ("trec.nist.gov", "mirror.ir-datasets.com"),
+        ("huggingface.co",),
+        ("git.uwaterloo.ca",),
+    ]

@@ -33,7 +33,7 @@ def test_another_python_is_refused_in_one_clear_line(folder):
 def test_help_lists_every_target(folder):
     run = make(folder, "help")
     assert run.returncode == 0
-    for target in ("smoke", "test", "setup", "lint", "unit", "paper", "clean", "environment.yml"):
+    for target in ("smoke", "test", "setup", "lint", "unit", "paper", "paper-plan", "plan", "clean", "environment.yml"):
         assert f"make {target} " in run.stdout
 
 

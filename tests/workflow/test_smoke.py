@@ -368,7 +368,13 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             {"train", "encode", "tune", "frequencies"},
         ),
         ("workflow/scripts/train.py", '"""Train one model."""', '"""Train a model."""\n\n# why', set(), {"train"}),
-        ("workflow/experiments/smoke.yaml", "disk_gb: 1", "disk_gb: 2", {"metadata", "report"}, {"train", "encode", "table"}),
+        (
+            "workflow/experiments/smoke.yaml",
+            "index_memory_mb: 512",
+            "index_memory_mb: 600",
+            {"metadata", "report"},
+            {"train", "encode", "table"},
+        ),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
         ("epic/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
         (

@@ -5,8 +5,9 @@ from pathlib import Path
 from epic.config import find, load_experiments, sets_of, tuning_set, validation_set, with_purpose
 from epic.digest import code_digest
 from epic.evaluate import reciprocal_rank
-from epic.folder import folder_of, resolve
+from epic.folder import MADE, folder_of, resolve
 from epic.leftovers import remove_states
+from epic.rates import memory_of
 from epic.verdicts import other_conditions
 
 FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
@@ -75,7 +76,7 @@ def item(kind, *keys):
 
 
 def compute(wildcards):
-    """What torch computes on; the experiment's needs of disk and memory change no result, so they are no params."""
+    """What torch computes on; how much memory the experiment needs changes no result, so it is no param."""
     settings = experiment_of(wildcards)["compute"]
     return {key: settings[key] for key in ("device", "threads", "precision")}
 
@@ -95,21 +96,45 @@ def gpu(wildcards):
     return int(experiment_of(wildcards)["compute"]["device"] == "cuda")
 
 
+def memory(limit):
+    """MB of memory of a job that runs the model: less than the limit where its encoder is small."""
+    return lambda wildcards: min(limit, max(memory_of(model) for model in experiment_of(wildcards)["models"]))
+
+
 def at(pattern, wildcards, **more):
     """A results path of the same experiment."""
     return pattern.format(experiment=wildcards.experiment, **more)
 
 
-def preflight():
-    """Refuse, before any job, what this machine cannot run."""
-    from epic.preflight import Jobs, checks, refusal
+def jobs_to_run():
+    """The jobs that would run by experiment, stage by stage, described for the preflight."""
+    from epic.estimates import Job
 
-    found = {}
-    for job in workflow.dag.needrun_jobs():
-        if "experiment" in job.wildcards_dict:
-            jobs = found.setdefault(job.wildcards_dict["experiment"], Jobs(set(), set()))
-            jobs.rules.add(job.rule.name)
-            jobs.gpus.add(job.resources.get("gpu", 0))
-    refused = [refusal(name, checks(EXPERIMENTS[name], jobs, Path("results", name))) for name, jobs in sorted(found.items())]
-    if any(refused):
-        raise WorkflowError("\n".join(filter(None, refused)))
+    found, order = {}, [rule.name for rule in workflow.rules]
+    for job in sorted(workflow.dag.needrun_jobs(), key=lambda job: order.index(job.rule.name)):
+        names, asked = dict(job.wildcards_dict), {key: job.resources.get(key) for key in ("gpu", "mem_mb")}
+        gpus, memory = (value if isinstance(value, int) else 0 for value in asked.values())
+        if "experiment" in names:
+            facts = Job(job.rule.name, names, job.threads, gpus, memory, job.is_local, tuple(map(str, job.output)))
+            found.setdefault(names["experiment"], []).append(facts)
+    return found
+
+
+def preflight():
+    """Refuse, before any job, what this machine cannot run; where EPIC_PLAN is set, say what it would take and stop.
+
+    Called once: the Snakemake that runs a job on a node of a cluster has no hooks.
+    """
+    from epic.plan import Place
+    from epic.preflight import planned, refusal, survey, warnings
+
+    gpus = workflow.global_resources.get("gpu")
+    where = {"cores": workflow.cores} if workflow.local_exec else {"cores": 1, "cluster_jobs": workflow.nodes}
+    place = Place(gpus=gpus and gpus.value, **where)
+    surveys = [survey(name, experiment_named(name), jobs, place) for name, jobs in sorted(jobs_to_run().items())]
+    if os.environ.get("EPIC_PLAN"):
+        print(*map(planned, surveys), sep="\n")
+        sys.exit()
+    if refused := list(filter(None, map(refusal, surveys))):
+        raise WorkflowError("\n".join(refused))
+    print(*filter(None, map(warnings, surveys)), sep="\n", end="", file=sys.stderr)

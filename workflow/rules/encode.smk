@@ -21,7 +21,7 @@ rule encode:
     threads: setting("compute", "threads")
     resources:
         gpu=gpu,
-        mem_mb=16_000,
+        mem_mb=memory(16_000),
         runtime="4h",
     params:
         encode=lambda wildcards: {key: value for key, value in setting("encode")(wildcards).items() if key != "shards"},

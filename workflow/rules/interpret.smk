@@ -20,7 +20,7 @@ rule interpret:
     threads: setting("compute", "threads")
     resources:
         gpu=gpu,
-        mem_mb=8_000,
+        mem_mb=memory(8_000),
         runtime="1h",
     params:
         texts=setting("texts"),

@@ -18,7 +18,7 @@ rule latency:
     threads: 1024  # scaled to all cores: nothing runs beside a measurement
     resources:
         gpu=lambda wildcards: gpu(wildcards) if timed_row(wildcards)["kind"] == "model" else 0,
-        mem_mb=16_000,
+        mem_mb=memory(16_000),
         runtime="4h",
     params:
         row=lambda wildcards: {key: row_here(wildcards).get(key) for key in ("kind", "keep")},

@@ -3,13 +3,12 @@
 
 def dataset_of(wildcards, name):
     """A dataset by a name that needs no experiment: made:STAGE is the folder that a stage of this one makes."""
-    kind, _, stage = name.partition(":")
-    return f"path:results/{wildcards.experiment}/{stage}" if kind == "made" else name
+    return f"path:results/{wildcards.experiment}/{name.removeprefix(MADE)}" if name.startswith(MADE) else name
 
 
 def files_of(wildcards, name, *kinds):
     """Files of a path: dataset, so that editing them reruns what depends on them; none for an ir_datasets id."""
-    if name.startswith("made:"):
+    if name.startswith(MADE):
         return [at(rules.boolq.output.folder, wildcards)]
     folder = folder_of(name)
     return [str(getattr(folder, kind)) for kind in kinds] if folder else []

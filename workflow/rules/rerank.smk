@@ -24,7 +24,7 @@ rule rerank:
     threads: setting("compute", "threads")
     resources:
         gpu=reranking_gpu,
-        mem_mb=16_000,
+        mem_mb=memory(16_000),
         runtime="8h",
     params:
         tail=setting("rerank", "tail"),

@@ -27,7 +27,7 @@ rule train:
     threads: setting("train", "threads")
     resources:
         gpu=gpu,
-        mem_mb=16_000,
+        mem_mb=memory(16_000),
         runtime="24h",
     params:
         model=item("model"),

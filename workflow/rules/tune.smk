@@ -21,7 +21,7 @@ rule tune:
     threads: setting("compute", "threads")
     resources:
         gpu=gpu,
-        mem_mb=16_000,
+        mem_mb=memory(16_000),
         runtime="4h",
     params:
         max_cutoff=setting("tune", "max_cutoff"),

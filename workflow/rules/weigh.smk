@@ -18,7 +18,7 @@ rule weigh:
     threads: setting("compute", "threads")
     resources:
         gpu=gpu,
-        mem_mb=8_000,
+        mem_mb=memory(8_000),
         runtime="4h",
     params:
         compute=compute,

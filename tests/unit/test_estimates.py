@@ -1,0 +1,98 @@
+"""Estimates of single jobs, against values worked out by hand."""
+
+import pytest
+
+from epic.config import load_experiments
+from epic.estimates import FORMULAS, Collection, Job, cost
+from epic.rates import START
+from tests.conftest import ROOT
+
+MSMARCO = Collection(
+    8_841_823, 346, {"validation": 200, "dev-small": 6980, "dev-judged": 55_578, "dl19": 43, "dl20": 54, "latency": 55_578}
+)
+HOUR = 3600
+
+
+@pytest.fixture(scope="module")
+def paper():
+    folder = ROOT / "workflow"
+    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")["paper"]
+
+
+def of(paper, rule, gpus=0, threads=1, **wildcards):
+    return cost(Job(rule, wildcards, threads, gpus), paper, MSMARCO)
+
+
+def test_shards_hold_four_bytes_for_each_of_2000_terms_and_stores_for_each_kept_one(paper):
+    shards = [of(paper, "encode", gpus=1, model="paper", scatteritem=f"{place}-of-64") for place in range(1, 65)]
+    assert sum(shard.written for shard in shards) == 70_734_584_000
+    stores = {keep: of(paper, "prune", model="paper", keep=keep).written for keep in ("2000", "1000", "100")}
+    assert stores == {"2000": 70_734_584_000, "1000": 35_367_292_000, "100": 3_536_729_200}
+
+
+def test_encoding_takes_the_papers_14_hours_on_a_gpu_and_weeks_on_a_cpu(paper):
+    on_gpu = 64 * of(paper, "encode", gpus=1, model="paper", scatteritem="1-of-64").seconds
+    assert 14 * HOUR < on_gpu < 14.3 * HOUR  # the rest is starting 64 jobs and writing
+    on_cpu = 64 * of(paper, "encode", model="paper", scatteritem="1-of-64").seconds
+    assert on_cpu == pytest.approx(8_841_823 * 0.340 / 4, rel=0.01) and on_cpu > 8 * 24 * HOUR  # four threads
+
+
+def test_expanded_text_is_the_passages_and_40_predictions_each(paper):
+    assert of(paper, "expand", first_stage="bm25").written == 8_841_823 * (346 + 32)
+    assert of(paper, "expand", first_stage="doctttttquery").written == pytest.approx(
+        8_841_823 * (346 + 32) + 12_517_353_325, rel=0.001
+    )
+
+
+def test_runs_have_a_line_for_each_hit(paper):
+    assert of(paper, "retrieve", first_stage="bm25", query_set="dev-judged").written == 55_578 * 200 * 42
+    assert of(paper, "rerank", row="epic-bm25-r1000", query_set="dl19").written == 43 * 1000 * 54
+
+
+def test_training_leaves_its_weights_and_its_state_and_takes_the_authors_hours(paper):
+    weights, theta2 = 440_449_768, 30_522 * 768 * 4
+    found = of(paper, "train", gpus=1, model="paper")
+    assert found.written == 5 * (weights + theta2) and found.scratch == 4 * (weights + theta2)
+    assert of(paper, "train", gpus=1, model="released").written == 5 * weights  # no Theta2 of its own
+    assert found.seconds == pytest.approx(2.5 * HOUR, rel=0.01)
+
+
+def test_a_model_that_is_not_trained_costs_its_copy(paper):
+    untrained = paper | {"models": [model | {"loss": None} for model in paper["models"]]}
+    found = cost(Job("train", {"model": "released"}, gpus=1), untrained, MSMARCO)
+    assert found.written == 440_449_768 and found.seconds < 60 and not found.scratch
+
+
+def test_training_that_may_validate_only_twice_is_not_counted_63_times(paper):
+    short = paper | {"train": paper["train"] | {"max_validations": 2}}
+    assert cost(Job("train", {"model": "paper"}, gpus=1), short, MSMARCO).seconds == pytest.approx(2.5 * HOUR * 2 / 63 + 6)
+
+
+def test_only_unpruned_rows_run_the_model_and_need_room_while_they_are_timed(paper):
+    full, pruned = (of(paper, "latency", gpus=1, row=f"epic-bm25-{keep}") for keep in ("full", "r1000"))
+    assert pruned.scratch == 0 and 14.2e9 < full.scratch < 61_044 * 2000 * 119  # all different would be the upper end
+    full, pruned = (of(paper, "rerank", gpus=1, row=f"epic-bm25-{keep}", query_set="dev-judged") for keep in ("full", "r1000"))
+    assert full.seconds > 6 * HOUR and pruned.seconds < HOUR / 10
+    assert of(paper, "rerank", gpus=1, row="epic-doctttttquery-full", query_set="dev-judged").seconds < full.seconds / 4
+
+
+def test_candidates_are_never_more_than_the_collection_has(paper):
+    tiny = Collection(100, 346, MSMARCO.queries)
+    found = cost(Job("rerank", {"row": "epic-bm25-full", "query_set": "dl19"}, gpus=1), paper, tiny)
+    assert found.seconds - cost(Job("rerank", {"row": "epic-bm25-r100", "query_set": "dl19"}), paper, tiny).seconds < 8
+
+
+def test_a_download_counts_its_declared_bytes(paper):
+    assert of(paper, "fetch", file="predicted_queries_topk_sampling.zip").written == 7_900_000_000
+
+
+def test_more_threads_index_and_search_faster(paper):
+    for rule, names in (("index", {"first_stage": "bm25"}), ("retrieve", {"first_stage": "bm25", "query_set": "dl19"})):
+        assert of(paper, rule, threads=8, **names).seconds < of(paper, rule, threads=1, **names).seconds
+    assert of(paper, "index", threads=2, first_stage="bm25").seconds == pytest.approx(START + 8_841_823 * 346 / 390 / 8300)
+
+
+def test_every_formula_belongs_to_a_rule_and_a_rule_without_one_is_small(paper):
+    rules = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
+    assert all(f"rule {name}:" in rules for name in FORMULAS)
+    assert of(paper, "table").written <= 1e6 and of(paper, "table").seconds <= 10

@@ -1,0 +1,84 @@
+"""Plans: what all jobs take together, and how it is shown."""
+
+import re
+
+import pytest
+
+from epic.config import load_experiments
+from epic.estimates import Cost, Job
+from epic.plan import Place, cost_table, plan
+from tests.conftest import ROOT
+from tests.unit.test_estimates import MSMARCO
+
+HERE = Place(cores=8, gpus=1)
+
+
+@pytest.fixture(scope="module")
+def paper():
+    folder = ROOT / "workflow"
+    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")["paper"]
+
+
+def shards(count=64):
+    return [Job("encode", {"model": "paper", "scatteritem": f"{place}-of-64"}, 4, 1) for place in range(1, count + 1)]
+
+
+def stores():
+    return [Job("prune", {"model": "paper", "keep": keep}) for keep in ("2000", "1000", "100")]
+
+
+def made(paper, jobs, place=HERE, **more):
+    return plan(jobs, paper, MSMARCO, place, **more)
+
+
+def test_shards_and_stores_lie_on_the_disk_at_once(paper):
+    assert made(paper, shards() + stores()).growth == 70_734_584_000 + 70_734_584_000 + 35_367_292_000 + 3_536_729_200
+
+
+def test_only_jobs_that_would_run_count(paper):
+    half = made(paper, shards(32) + stores()[2:])
+    assert half.growth == 70_734_584_000 / 2 + 3_536_729_200 and [stage.jobs for stage in half.stages] == [32, 1]
+    assert made(paper, []).growth == 0
+
+
+def test_what_a_job_writes_over_is_free_again(paper):
+    assert made(paper, stores()[2:], present=3_000_000_000).growth == 536_729_200
+    assert made(paper, stores()[2:], present=9_000_000_000).growth == 0
+
+
+def test_gpu_jobs_share_the_gpus_and_others_the_cores(paper):
+    one, two = (made(paper, shards(), Place(8, gpus)).stages[0] for gpus in (1, 2))
+    assert one.seconds == pytest.approx(2 * two.seconds) and one.gpu_seconds == two.gpu_seconds == pytest.approx(one.seconds)
+    few, many = (made(paper, stores(), Place(cores, 1)).stages[0] for cores in (1, 64))
+    assert few.seconds == pytest.approx(sum(made(paper, [store]).stages[0].seconds for store in stores()))
+    assert many.seconds == max(made(paper, [store]).stages[0].seconds for store in stores())
+
+
+def test_a_cluster_runs_as_many_jobs_as_it_may(paper):
+    alone, nodes = made(paper, shards()).stages[0], made(paper, shards(), Place(1, None, cluster_jobs=16)).stages[0]
+    assert nodes.seconds == pytest.approx(alone.seconds / 16)
+
+
+def test_scratch_is_counted_for_jobs_that_run_side_by_side(paper):
+    timed = [Job("latency", {"row": f"{model}-bm25-full"}, threads=8, gpus=1) for model in ("epic", "released")]
+    alone = made(paper, timed[:1]).scratch
+    assert alone > 14e9 and made(paper, timed).scratch == alone
+    assert made(paper, timed, Place(1, None, cluster_jobs=10)).scratch == 2 * alone
+
+
+def test_the_table_has_a_line_for_each_large_stage_and_a_total(paper):
+    jobs = [*shards(), *stores(), Job("table", {}), Job("report", {})]
+    text = cost_table(made(paper, jobs, sources=Cost(11e9, 720)), HERE)
+    assert re.search(r"^ +stage +jobs +GB written +GPU-hours +hours$", text, re.MULTILINE)
+    assert re.search(r"^ +sources +11 +- +0\.2$", text, re.MULTILINE)
+    assert re.search(r"^ +encode +64 +71 +14 +14$", text, re.MULTILINE)
+    assert re.search(r"^ +prune +3 +110 +- +0\.1$", text, re.MULTILINE)
+    assert re.search(r"^ +2 others +2 +<0\.1 +- +<0\.1$", text, re.MULTILINE)
+    assert re.search(r"^ +total +69 +191 +14 +14$", text, re.MULTILINE)
+    assert "8 cores, 1 GPU" in text and "estimates" in text and "1080 Ti" in text
+    assert len({len(line) for line in text.splitlines()[:-1]}) == 1  # columns are aligned
+
+
+def test_a_plan_without_gpu_work_does_not_speak_of_gpus(paper):
+    text = cost_table(made(paper, stores()), HERE)
+    assert "(8 cores, one stage" in text

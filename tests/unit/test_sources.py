@@ -1,0 +1,143 @@
+"""Sources: what of them is on this machine, and what must be fetched from where."""
+
+import huggingface_hub.constants
+import pytest
+
+from epic import sources
+from epic.config import load_experiments
+from epic.data import Documents, load
+from epic.estimates import Job
+from epic.sources import absent_sources, collection_of
+from tests.conftest import ROOT
+
+MSMARCO = "msmarco.z22.web.core.windows.net"
+
+
+@pytest.fixture(scope="module")
+def experiments():
+    folder = ROOT / "workflow"
+    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")
+
+
+@pytest.fixture
+def paper(experiments):
+    return experiments["paper"]
+
+
+@pytest.fixture
+def home():
+    """ir_datasets' folder of MS MARCO; what a test puts there is removed."""
+    import ir_datasets
+
+    folder, made = ir_datasets.util.home_path() / "msmarco-passage", []
+
+    def put(*names):
+        for path in (folder / name for name in names):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("x")
+            made.append(path)
+
+    yield put
+    for path in made:
+        path.unlink()
+
+
+def files(settings, *jobs):
+    return {absent.name.rpartition("/")[2]: absent for absent in absent_sources(settings, list(jobs))}
+
+
+def queries(name):
+    return Job("queries", {"query_set": name})
+
+
+def test_sizes_of_collections_come_from_ir_datasets_or_from_their_files(experiments):
+    found = collection_of(experiments["paper"])
+    assert found.passages == 8_841_823 and found.queries["dev-judged"] == 55_578 and found.queries["validation"] == 200
+    found, docs = collection_of(experiments["smoke"]), ROOT / "workflow" / "resources" / "tiny" / "docs.tsv"
+    assert found.passages * found.passage_bytes == docs.stat().st_size and found.queries["test"] == 58
+
+
+def test_a_query_set_needs_its_own_files_and_the_collection(paper):
+    found = files(paper, queries("dev-judged"))
+    assert set(found) == {
+        "queries.tar.gz",
+        "qrels.dev.tsv",
+        "collectionandqueries.tar.gz",
+        "msmarco-passage: text",
+        "msmarco-passage: store",
+    }
+    assert found["qrels.dev.tsv"].hosts == (MSMARCO,) and found["qrels.dev.tsv"].size == 1_201_626
+    assert found["msmarco-passage: text"].size == 8_841_823 * 346
+
+
+def test_any_mirror_will_do(paper):
+    assert files(paper, queries("dl19"))["2019qrels-pass.txt"].hosts == ("trec.nist.gov", "mirror.ir-datasets.com")
+
+
+def test_training_triples_are_the_published_pairs(paper):
+    assert files(paper, Job("triples", {}))["qidpidtriples.train.full.tsv.gz"].size == 2_633_557_579
+
+
+def test_files_on_disk_are_not_asked_for_again(paper, home):
+    home("dev/queries.tsv", "dev/qrels", "collectionandqueries.tar.gz", "collection.tsv")
+    assert set(files(paper, queries("dev-judged"))) == {"msmarco-passage: store"}
+    home("train/queries.tsv", "train/docpairs.tsv.gz")
+    assert set(files(paper, Job("triples", {}))) == {"msmarco-passage: store"}
+
+
+def test_jobs_that_read_no_source_need_none(paper):
+    assert not files(
+        paper, Job("prune", {"model": "paper", "keep": "100"}), Job("evaluate", {"row": "bm25", "query_set": "dl19"})
+    )
+    assert not files(paper, Job("rerank", {"row": "epic-bm25-r100", "query_set": "dl19"}))
+    assert files(paper, Job("rerank", {"row": "epic-bm25-full", "query_set": "dl19"}))  # runs passages through the model
+
+
+def test_ir_datasets_wants_more_free_than_its_store_takes(paper, monkeypatch):
+    store = files(paper, Job("data", {}))["msmarco-passage: store"]
+    assert store.size == pytest.approx(3.68e9, rel=0.01) and store.size + store.spare == 14_373_971_970
+    monkeypatch.setenv("IR_DATASETS_SKIP_DISK_FREE", "true")
+    assert files(paper, Job("data", {}))["msmarco-passage: store"].spare == 0
+
+
+def test_a_folder_of_ones_own_needs_a_store_until_it_has_one(experiments, tmp_path):
+    (tmp_path / "docs.tsv").write_text("0\ta passage\n1\tanother\n")
+    settings = experiments["smoke"] | {"data": {"documents": f"path:{tmp_path}", "count": 2}}
+    (absent,) = absent_sources(settings, [Job("data", {})])
+    assert absent.hosts == () and 0 < absent.size < 100
+    Documents(f"path:{tmp_path}")
+    load.cache_clear()
+    assert absent_sources(settings, [Job("data", {})]) == []
+
+
+def test_an_encoder_is_fetched_unless_all_its_files_are_cached(paper, monkeypatch):
+    job, found = Job("encoder", {"model": "paper"}), {"config.json", "model.safetensors"}
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda repo, name, revision: "/a/file" if name in found else None
+    )
+    assert files(paper, job)["bert-base-uncased"].hosts == ("huggingface.co",)
+    found.add("tokenizer.json")
+    assert files(paper, job) == {}
+    assert files(paper, Job("train", {"model": "paper"})).keys().isdisjoint({"bert-base-uncased"})
+
+
+def test_offline_hugging_face_is_named_as_the_reason(paper, monkeypatch):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    absent = files(paper, Job("encoder", {"model": "paper"}))["bert-base-uncased"]
+    assert absent.barred == "HF_HUB_OFFLINE" and absent.hosts == ()
+
+
+def test_an_encoder_from_a_wheel_needs_no_network(experiments):
+    assert files(experiments["smoke"], Job("encoder", {"model": "paper"})) == {}
+
+
+def test_a_download_names_the_hosts_of_all_its_mirrors(paper):
+    mirrored = paper | {"downloads": [paper["downloads"][0] | {"urls": ["https://a.example/x", "https://b.example/x"]}]}
+    job = Job("fetch", {"file": "predicted_queries_topk_sampling.zip"})
+    assert files(mirrored, job)["predicted_queries_topk_sampling.zip"].hosts == ("a.example", "b.example")
+    assert not files(mirrored, Job("prune", {"model": "paper", "keep": "100"}))
+
+
+def test_every_rule_that_opens_the_collection_is_known():
+    rules = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk") if "manifest=rules.data" in path.read_text()}
+    assert rules - {"data", "prune", "metadata", "rerank", "latency"} <= sources.READ_DOCUMENTS
