@@ -6,7 +6,6 @@ from typing import NamedTuple
 from epic import ROOT
 from epic.files import InputError, numbered_lines
 
-
 MADE = "made:"  # a folder that a stage of the experiment makes
 
 

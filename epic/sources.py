@@ -14,7 +14,7 @@ from epic.encoder import FILES
 from epic.estimates import Collection, Job
 from epic.folder import MADE, Folder, folder_of
 
-READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "interpret"}
+READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "replay", "interpret"}
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
 

@@ -112,5 +112,5 @@ def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeyp
         ("msmarco.z22.web.core.windows.net",),
         ("trec.nist.gov", "mirror.ir-datasets.com"),
         ("huggingface.co",),
-        ("git.uwaterloo.ca",),
+        ("git.uwaterloo.ca", "www.dropbox.com"),
     ]

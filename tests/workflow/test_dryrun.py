@@ -33,10 +33,10 @@ def paper(tmp_path_factory):
 
 def test_the_bare_command_is_the_paper(paper):
     found = jobs(paper)
-    assert (
-        found["encode"] == 2 * 64 and found["train"] == found["curves"] == 2 and found["prune"] == 2 * 3 and found["fetch"] == 1
-    )
-    assert found["rerank"] == 16 * 4 and found["evaluate"] == 18 * 4 and found["rows"] == 24 and found["latency"] == 18
+    models, sets = 3, 4
+    assert found["encode"] == models * 64 and found["train"] == models and found["curves"] == 2 and found["fetch"] == 6
+    assert found["prune"] == models * 3 and found["rerank"] == models * 8 * sets and found["replay"] == 2
+    assert found["evaluate"] == (models * 8 + 4) * sets + 2 and found["latency"] == models * 8 + 4 and found["rows"] == 33
     assert "results/smoke" not in paper
 
 
@@ -89,11 +89,11 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
 
 ABSENT = dict(
     [
-        ("results/nope/table.md", "there is no experiment nope; there are paper, smoke"),
+        ("results/nope/table.md", "there is no experiment nope; there are mini, paper, smoke"),
         ("results/smoke/train/nope/history.tsv", "there is no model in smoke: nope; there are paper"),
         ("results/smoke/rows/nope.md", "there is no row in smoke: nope; there are bm25, doc2query"),
         ("results/smoke/rows/epic_bm25_r1000.md", "there is no row in smoke: epic_bm25_r1000; there are bm25"),
-        ("results/Smoke/table.md", "there is no experiment Smoke; there are paper, smoke"),
+        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini, paper, smoke"),
         ("results/smoke/index/nope", "there is no first stage in smoke: nope; there are bm25, doctttttquery"),
         ("results/smoke/data/nope.queries.tsv", "there is no query set in smoke: nope; there are train, validation, test"),
         ("results/smoke/rerank/bm25/test.run", "row bm25 of smoke is of the kind first-stage: there is nothing to re-rank"),
@@ -162,7 +162,7 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
     assert run.returncode
     assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
     assert "make smoke" in run.stdout and "msmarco" in run.stdout
-    assert re.search(r"disk: 4\d\d GB free", run.stdout) and re.search(r"encode +128 +141 +28 ", run.stdout)
+    assert re.search(r"disk: 6\d\d GB free", run.stdout) and re.search(r"encode +192 +212 +42 ", run.stdout)
     assert not (tmp_path / "results").exists()
 
 
@@ -201,7 +201,7 @@ def test_a_plan_of_the_paper_shows_needs_and_costs_and_runs_nothing(tmp_path, no
     run = snakemake("--nolock", directory=tmp_path, EPIC_PLAN="1", PATH=no_gpu)
     assert run.returncode == 0 and re.search(r"paper: \d needs are not met here; nothing was run", run.stdout), run.stdout
     assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
-    assert re.search(r"stage +jobs +GB written +GPU-hours +hours", run.stdout) and re.search(r"total +\d+ +4\d\d ", run.stdout)
+    assert re.search(r"stage +jobs +GB written +GPU-hours +hours", run.stdout) and re.search(r"total +\d+ +6\d\d ", run.stdout)
     assert not (tmp_path / "results").exists() and not list((tmp_path / ".snakemake" / "locks").iterdir())
 
 
