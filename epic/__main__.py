@@ -16,6 +16,7 @@ def main(arguments: list[str] | None = None) -> int:
     _import_checkpoint(commands)
     _import_vectors(commands)
     _verify(commands)
+    _mend(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -82,6 +83,18 @@ def _run_verify(options) -> None:
         store = Store(path)
         store.verify()
         print(f"{path}: {len(store)} vectors of {store.keep} terms, as they were written")
+
+
+def _mend(commands) -> None:
+    parser = commands.add_parser("mend", help="remove shards and stores that were damaged, so that the next run makes them again")
+    parser.add_argument("results", nargs="?", default="results", help="the folder of results")
+    parser.set_defaults(run=_run_mend)
+
+
+def _run_mend(options) -> None:
+    from epic.mend import mend
+
+    mend(options.results)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Run Snakemake, going on by itself after a crash: one run at a time in this folder, and a lock that a killed run left
-# behind is removed. What it left unfinished is made again (profiles/default: rerun-incomplete).
+# Run Snakemake, going on by itself after a crash: one run at a time in this folder, a lock that a killed run left
+# behind is removed, and so are damaged vectors. What it left unfinished is made again (profiles/default: rerun-incomplete).
 set -eu
 mkdir -p .snakemake
 exec 9> .snakemake/run.lock
@@ -15,4 +15,5 @@ if [ -n "$(ls -A .snakemake/locks 2>/dev/null)" ]; then
     echo "removing the lock of a run that did not end" >&2
     snakemake --unlock --cores 1 > /dev/null 2>&1 || true  # the run itself says what is wrong
 fi
+PYTHONPATH="$(dirname "$0")/.." python -m epic mend results  # what was damaged meanwhile is made again
 exec snakemake "$@"

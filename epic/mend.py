@@ -1,0 +1,39 @@
+"""Before a run: vectors that were damaged since they were written are removed, so that they are made again.
+
+Snakemake looks at the time of an output, not at its content: a shard that a full disk cut off, or a store that was written
+over, would be used as it is. Whatever has the size that its header promises and is not newer than the header is taken as
+whole; what is newer is compared with its checksums. `epic verify` compares without asking for the time.
+"""
+
+import logging
+import os
+import shutil
+from pathlib import Path
+
+from epic.files import InputError
+from epic.store import Store
+
+log = logging.getLogger(__name__)
+PLACES = ("*/encode/*/*-of-*", "*/prune/*/*")
+
+
+def mend(results) -> list[Path]:
+    """Remove damaged shards and stores below a folder of results, and return which ones they were."""
+    removed = []
+    for folder in sorted(path for place in PLACES for path in Path(results).glob(place) if path.is_dir()):
+        try:
+            check(folder)
+        except InputError as error:
+            log.warning("%s; it was removed, and is made again where it is needed", error)
+            shutil.rmtree(folder)
+            removed.append(folder)
+    return removed
+
+
+def check(folder: Path) -> None:
+    """Refuse a store that is not as it was written."""
+    store, header = Store(folder), folder / "header.json"
+    written = header.stat().st_mtime_ns
+    if any((folder / name).stat().st_mtime_ns > written for name in store.sums):
+        store.verify()
+        os.utime(header)  # the same bytes, copied or touched: once is enough

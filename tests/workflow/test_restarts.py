@@ -1,0 +1,138 @@
+"""Jobs and Snakemake ended without warning, shards cut off, stores written over: the next run repairs what is needed.
+
+Each time the rows must have the very bytes of a run that nothing disturbed. A random encoder of 8 dimensions keeps it short.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import yaml
+
+from epic.files import sha256_of
+from tests.conftest import ROOT, TINY
+
+pytestmark = pytest.mark.smoke
+ROWS = ["results/mine/rows/epic-bm25-full.json", "results/mine/rows/epic-bm25-r20.json"]
+SHARDS = [f"results/mine/encode/paper/{i}-of-3" for i in (1, 2, 3)]
+LATE = ("prune", "rerank", "evaluate", "rows")  # what follows encoding
+
+
+def experiment(encoder) -> dict:
+    """Smoke with one model on the random encoder, three shards and two rows."""
+    settings = yaml.safe_load((ROOT / "workflow/experiments/smoke.yaml").read_text())
+    settings["first_stages"] = settings["first_stages"][:1]
+    model = settings["models"][0]
+    model["encoder"] = {"source": f"path:{encoder}", "revision": None, "sha256": sha256_of(encoder / "model.safetensors")}
+    settings["models"], settings["comparisons"] = [model], []
+    full, pruned = (next(row for row in settings["rows"] if row["id"] == f"epic-bm25-{keep}") for keep in ("full", "r100"))
+    settings["rows"] = [full, pruned | {"id": "epic-bm25-r20", "keep": 20}]
+    settings["train"] |= {"validate_every": 32, "max_validations": 3}
+    settings["encode"] |= {"shards": 3, "max_terms": 30}
+    return settings
+
+
+class Folder:
+    """A working directory with an experiment in it."""
+
+    def __init__(self, path: Path, encoder):
+        self.path = path
+        (path / "experiments").mkdir()
+        (path / "experiments/mine.yaml").write_text(yaml.safe_dump(experiment(encoder)))
+
+    def start(self, *targets):
+        command = [ROOT / "workflow/run.sh", *targets, "--snakefile", ROOT / "Snakefile", "--cores", "2"]
+        return subprocess.Popen(
+            list(map(str, command)), cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def run(self, *targets) -> str:
+        """Run to the end, as `make` does, and return what was said."""
+        process = self.start(*targets)
+        said, _ = process.communicate(timeout=600)
+        assert process.returncode == 0, said[-5000:]
+        return said
+
+    def kill(self, what: str, once: str = "") -> None:
+        """Start a run and end a process of it without warning, once it, or another one, is there."""
+        process, deadline = self.start(*ROWS), time.monotonic() + 300
+        while self.process(once or what) is None:
+            assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0][-3000:]
+            time.sleep(0.05)
+        os.kill(self.process(what), signal.SIGKILL)
+        process.communicate(timeout=300)
+        assert process.returncode != 0
+
+    def process(self, what: str) -> int | None:
+        """A process in this folder: Snakemake itself, or the job of a stage."""
+        for process in Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().decode().split("\0")
+                if os.readlink(process / "cwd") == str(self.path) and any(part.endswith(what) for part in command):
+                    return int(process.name)
+            except OSError:
+                continue
+        return None
+
+    def rows(self) -> list[bytes]:
+        return [(self.path / row).read_bytes() for row in ROWS]
+
+    def forget(self, *stages) -> None:
+        for stage in stages:
+            shutil.rmtree(self.path / "results/mine" / stage)
+
+    def shard_times(self) -> list[int]:
+        return [(self.path / shard / "header.json").stat().st_mtime_ns for shard in SHARDS]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, tiny_encoder):
+    """A finished run that nothing disturbed, with the rows it made."""
+    path = tmp_path_factory.mktemp("restarts")
+    shutil.copytree(TINY, path / "workflow/resources/tiny")
+    found = Folder(path, tiny_encoder)
+    found.run(*ROWS)
+    found.undisturbed = found.rows()
+    assert json.loads(found.undisturbed[0])["metrics"]["test"]["queries"] == 58
+    return found
+
+
+def test_training_a_shard_and_snakemake_itself_are_killed_one_after_the_other(folder):
+    folder.forget("train", "encode", "weigh", "tune", *LATE)
+    folder.kill(".train.py")
+    folder.kill(".encode.py")
+    folder.kill("bin/snakemake", once=".encode.py")
+    assert "removing the lock of a run that did not end" in folder.run(*ROWS)
+    assert folder.rows() == folder.undisturbed
+
+
+def test_a_shard_that_is_cut_off_is_encoded_again_and_no_other(folder):
+    folder.forget(*LATE)
+    before = folder.shard_times()
+    os.truncate(folder.path / SHARDS[1] / "weights.f16", 100)
+    said = folder.run(*ROWS)
+    assert "2-of-3/weights.f16: 100 bytes, the header promises" in said
+    after = folder.shard_times()
+    assert (after[0], after[2]) == (before[0], before[2]) and after[1] != before[1]
+    assert folder.rows() == folder.undisturbed
+
+
+def test_a_store_that_was_written_over_is_gathered_again_and_nothing_is_encoded(folder):
+    folder.forget("rerank", "evaluate", "rows")
+    before, weights = folder.shard_times(), folder.path / "results/mine/prune/paper/20/weights.f16"
+    with open(weights, "r+b") as stream:
+        stream.write(b"\xff\x3b")
+    said = folder.run(*ROWS)
+    assert "prune/paper/20/weights.f16: the content has changed" in said
+    assert folder.shard_times() == before and folder.rows() == folder.undisturbed
+
+
+def test_damage_that_nothing_needs_any_more_repeats_nothing(folder):
+    os.truncate(folder.path / SHARDS[0] / "weights.f16", 100)
+    assert "Nothing to be done" in folder.run(*ROWS)
+    assert folder.rows() == folder.undisturbed
