@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from io import TextIOWrapper
 from pathlib import Path
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.files import InputError, whole, write_json
 from epic.log import progress
 

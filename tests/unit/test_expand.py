@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.expand import expand, predicted_queries, source_of
 from epic.files import InputError
 

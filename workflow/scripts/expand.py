@@ -1,6 +1,6 @@
 """Write the documents of a first stage, expanded where it has predicted queries."""
 
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.expand import expand, source_of
 from epic.log import log_to
 
