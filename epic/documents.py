@@ -3,9 +3,9 @@
 import logging
 import pickle
 
+from epic.datasets import alone, home, load
 from epic.files import InputError, read_json
 from epic.folder import folder_of
-from epic.sources import alone, home, load
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import requests
 
+from epic.datasets import alone, home
 from epic.files import InputError, digest_of
-from epic.sources import alone, home, load
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -32,13 +32,13 @@ COLLECTION = ("collection.tsv", "collectionandqueries.tar.gz")  # where either l
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
 
 
-def fetched(dataset: str, read: Callable[[], T], pauses=PAUSES) -> T:
+def fetched(dataset: str, read: Callable[[], T]) -> T:
     """What `read` returns, which may download: run alone, tried again, and with errors that a person can mend."""
     with alone():
         _show_terms(dataset)
         if not sys.stderr.isatty():
             os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
-        for pause in (*pauses, None):
+        for pause in (*PAUSES, None):
             try:
                 return read()
             except InputError:
@@ -58,42 +58,6 @@ def _show_terms(dataset: str) -> None:
     name = dataset.split("/")[0]
     if name in TERMS and not any((home() / name / file).exists() for file in COLLECTION):
         log.warning(TERMS[name])
-
-
-def absent(dataset: str, *kinds: str) -> list[str]:
-    """Addresses of what must be downloaded for the docs, queries, qrels or docpairs of an ir_datasets id."""
-    source = load(dataset)
-    downloads = [download for kind in kinds for download in _behind(_part(source, kind), needed=True)]
-    return list(dict.fromkeys(_urls(download)[0] for download in downloads))
-
-
-def _part(dataset, kind: str):
-    """What serves a kind of a dataset, not asked for it: asking makes ir_datasets tidy its folder."""
-    import ir_datasets
-
-    for part in dataset._constituents:
-        if isinstance(part, ir_datasets.Dataset):
-            part = _part(part, kind)
-        if hasattr(part, f"{kind}_handler"):
-            return part
-    return None
-
-
-def _behind(thing, needed: bool = False) -> Iterator[Any]:
-    """The downloads that an object of ir_datasets reads from; `needed`: only those that are not on disk in any form."""
-    from ir_datasets.util import Cache, Download
-
-    if isinstance(thing, Download):
-        if not needed or not (thing._cache_path and Path(thing._cache_path).exists()):
-            yield thing
-    elif isinstance(thing, Cache) and needed and (thing._path.exists() or Path(f"{thing._path}.pklz4").exists()):
-        return
-    elif isinstance(thing, list | tuple):
-        for inner in thing:
-            yield from _behind(inner, needed)
-    elif type(thing).__module__.startswith("ir_datasets"):
-        for inner in getattr(thing, "__dict__", {}).values():
-            yield from _behind(inner, needed)
 
 
 class _Failure(NamedTuple):
@@ -133,14 +97,32 @@ def _origin(error: Exception) -> tuple[Any, Path | None]:
     return download, next((owner._path for owner in owners if isinstance(owner, Cache)), None)
 
 
+def _behind(thing) -> Iterator[Any]:
+    """The downloads that an object of ir_datasets reads from."""
+    from ir_datasets.util import Download
+
+    if isinstance(thing, Download):
+        yield thing
+    elif isinstance(thing, list | tuple):
+        for inner in thing:
+            yield from _behind(inner)
+    elif type(thing).__module__.startswith("ir_datasets"):
+        for inner in getattr(thing, "__dict__", {}).values():
+            yield from _behind(inner)
+
+
 def _urls(download) -> list[str]:
     return [mirror.url for mirror in download.mirrors if hasattr(mirror, "url")]
 
 
 def _reason(error: Exception, download) -> str:
     """What went wrong; ir_datasets takes a server's error page for the file, and then finds that its md5 is wrong."""
+    from ir_datasets.util import HashVerificationError
+
     if isinstance(error, RuntimeError) and len(error.args) == 2:  # all mirrors failed: [(mirror, error), ...]
         return "; ".join(f"{getattr(mirror, 'url', mirror)}: {reason}" for mirror, reason in error.args[1])
+    if not isinstance(error, HashVerificationError):
+        return str(error)
     try:
         with requests.get(_urls(download)[0], stream=True, timeout=15) as answer:
             if answer.status_code >= 400:

@@ -6,10 +6,10 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
+from epic.datasets import load
 from epic.files import read_json, write_json
 from epic.irds import fetched
 from epic.lengths import Lengths
-from epic.sources import load
 from epic.tokens import tokenizer_of
 
 log = logging.getLogger(__name__)

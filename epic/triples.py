@@ -4,13 +4,13 @@ import itertools
 import logging
 import random
 
+from epic.datasets import load
 from epic.documents import Documents, open_documents
 from epic.files import InputError, write_text
 from epic.folder import folder_of
 from epic.irds import fetched
 from epic.records import Triple, read_qrels, read_queries
 from epic.runs import Run, read_run
-from epic.sources import load
 
 log = logging.getLogger(__name__)
 

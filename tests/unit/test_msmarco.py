@@ -141,7 +141,7 @@ def test_a_compute_job_never_downloads(tmp_path):
 
 
 def test_an_unknown_dataset_is_named(tmp_path):
-    run = run_in(tmp_path, "from epic.sources import load\nload('msmarco-passages')")
+    run = run_in(tmp_path, "from epic.datasets import load\nload('msmarco-passages')")
     assert run.returncode and "InputError: ir_datasets has no dataset msmarco-passages" in run.stderr
 
 
