@@ -1,7 +1,10 @@
 """ir_datasets' own code for msmarco-passage, unmodified, on tiny archives in MS MARCO's formats."""
 
+import ctypes
 import json
 import os
+import pkgutil
+import re
 import signal
 import subprocess
 import sys
@@ -101,10 +104,8 @@ def test_another_count_is_refused(prepared, tmp_path):
     assert not (tmp_path / "manifest.json").exists()
 
 
-def limited(*arguments):
+def limited():
     """Run without the right of root to write everywhere; for others this changes nothing."""
-    import ctypes
-
     ctypes.CDLL(None).prctl(24, 1, 0, 0, 0)  # drop CAP_DAC_OVERRIDE
 
 
@@ -200,3 +201,16 @@ def test_a_damaged_archive_is_named_with_both_md5s(tmp_path):
     run = prepare(tmp_path / "home", tmp_path / "out")
     assert run.returncode and "31644046b18952c1386cd4564ba2ae69" in run.stderr and "cannot be read" in run.stderr
     assert f"InputError: msmarco-passage: {archive}" in run.stderr and "delete it to download it anew" in run.stderr
+
+
+def test_the_readme_lists_every_file_that_the_paper_needs_with_size_md5_and_place(tmp_path):
+    listed = re.findall(r"^\| (\S+) \| ([\d,]+) \| `(\w{32})` \| `(\S+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
+    known = json.loads(pkgutil.get_data("ir_datasets", "etc/downloads.json"))["msmarco-passage"].values()
+    by_name = {entry["url"].rsplit("/", 1)[1]: entry for entry in known}
+    for name, size, md5, place in listed:
+        entry = by_name[name]
+        assert (entry["size_hint"], entry["expected_md5"]) == (int(size.replace(",", "")), md5), name
+        assert place == entry.get("cache_path", "trec-dl-2019/queries.tsv"), name
+    seed(tmp_path)  # with which all of the paper's data rules run
+    placed = {str(path.relative_to(tmp_path / "msmarco-passage")) for path in tmp_path.rglob("*") if path.is_file()}
+    assert {place for *_, place in listed} == placed
