@@ -89,7 +89,7 @@ def _locked(part: Path):
 
 def _from_mirror(url: str, md5: str, stream, pauses, timeout: float) -> None:
     """Append to `stream` until the file is whole; ask again while that brings more, else after the pauses."""
-    waits, furthest = list(pauses), _size(stream)
+    waits, furthest, restarted = list(pauses), _size(stream), False
     for asked in itertools.count(1):
         continued = _size(stream) > 0
         try:
@@ -97,8 +97,9 @@ def _from_mirror(url: str, md5: str, stream, pauses, timeout: float) -> None:
             if (found := _md5(stream)) == md5:
                 return
             stream.truncate(0)
-            if not continued:
+            if restarted or not continued:
                 raise _GoneError(f"md5 {found}, expected {md5}")
+            restarted = True
             log.warning("%s: what was resumed has md5 %s, expected %s; starting over", url, found, md5)
         except (_InterruptedError, requests.RequestException) as error:
             if _size(stream) > furthest:

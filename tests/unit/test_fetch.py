@@ -138,6 +138,16 @@ def test_a_part_of_something_else_is_thrown_away_once(server, folder):
     assert got(folder, url) == CONTENT and server.ranges("/file") == [f"bytes={HALF}-", None]
 
 
+def test_a_download_is_begun_anew_once_and_no_more(server, folder):
+    part(folder).parent.mkdir()
+    part(folder).write_bytes(b"y" * HALF)
+    other = b"x" * len(CONTENT)
+    url = server.serve("/file", content(other), content(other, until=HALF), content(other))
+    with pytest.raises(InputError, match=f"md5 {hashlib.md5(other).hexdigest()}, expected"):
+        got(folder, url)
+    assert server.ranges("/file") == [f"bytes={HALF}-", None, f"bytes={HALF}-"]
+
+
 @pytest.mark.parametrize("size", [len(CONTENT), len(CONTENT) + 5])
 def test_a_part_that_is_whole_or_too_long_is_no_trap(server, folder, size):
     part(folder).parent.mkdir()
