@@ -13,7 +13,7 @@ import torch
 from epic.batches import by_tokens
 from epic.compute import give_back_memory
 from epic.config import EncodeSettings
-from epic.data import Documents
+from epic.documents import Documents
 from epic.files import InputError, whole, write_json
 from epic.frequencies import Counter
 from epic.lengths import Lengths

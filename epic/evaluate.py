@@ -2,9 +2,9 @@
 
 import logging
 
-from epic.data import read_qrels, read_queries
 from epic.files import InputError, numbered_lines, write_text
 from epic.measures import Measure, values_of
+from epic.records import read_qrels, read_queries
 from epic.runs import ranked_lists
 
 log = logging.getLogger(__name__)

@@ -2,10 +2,10 @@
 
 from typing import NamedTuple
 
-from epic.data import Documents, read_queries
+from epic.documents import Documents
 from epic.files import InputError
 from epic.model import Epic
-from epic.triples import Triple, read_triples
+from epic.records import Triple, read_queries, read_triples
 
 
 class Example(NamedTuple):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.files import InputError, whole, write_json
 from epic.log import progress
 from epic.predictions import predictions

@@ -1,11 +1,14 @@
 """Outputs that are whole or absent, and the digests that identify inputs."""
 
+import codecs
 import glob
+import gzip
 import hashlib
 import json
 import os
 import platform
 import shutil
+import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -76,10 +79,15 @@ def digest_of(path, kind: str) -> str:
 
 
 def numbered_lines(path):
-    """Yield (line number, line without its newline) of a UTF-8 text file; bad bytes are refused with their place."""
-    with open(path, "rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
+    """Yield (line number, line without its newline) of a UTF-8 text file, .gz or not; bad bytes are refused with their place."""
+    number = 0
+    try:
+        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as stream:
+            for number, line in enumerate(stream, start=1):
+                if number == 1:
+                    line = line.removeprefix(codecs.BOM_UTF8)
                 yield number, line.decode("utf-8").rstrip("\r\n")
-            except UnicodeDecodeError as error:
-                raise InputError(f"{path} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise InputError(f"{path} after line {number}: damaged gzip ({error}); compress or copy the file anew") from error

@@ -1,20 +1,29 @@
-"""Folders of one's own as datasets: which files they hold, and what is wrong with a line."""
+"""Folders of one's own as datasets: which files they hold. Any may also be compressed, with .gz at the end.
+
+docs.tsv      or docs.jsonl        id and text of the documents
+queries.tsv   or queries.jsonl     id and text of the queries; queries.SPLIT.tsv for path:FOLDER#SPLIT
+qrels.txt                          judgments in TREC's four columns; qrels.SPLIT.txt
+docpairs.tsv                       optional: query id, id of a relevant document, id of another; docpairs.SPLIT.tsv
+"""
 
 from pathlib import Path
 from typing import NamedTuple
 
 from epic import ROOT
-from epic.files import InputError, numbered_lines
+from epic.files import InputError
+
+ENDINGS = {"docs": ("tsv", "jsonl"), "queries": ("tsv", "jsonl"), "qrels": ("txt",), "docpairs": ("tsv",)}
 
 MADE = "made:"  # a folder that a stage of the experiment makes
 
 
 class Folder(NamedTuple):
-    """The files of a `path:` dataset."""
+    """The files of a `path:` dataset; one that does not exist has the name it would have."""
 
     docs: Path
     queries: Path
     qrels: Path
+    docpairs: Path
 
 
 def folder_of(dataset: str) -> Folder | None:
@@ -22,9 +31,19 @@ def folder_of(dataset: str) -> Folder | None:
     if not dataset.startswith("path:"):
         return None
     name, _, split = dataset.removeprefix("path:").partition("#")
-    folder = resolve(name)
-    middle = f".{split}" if split else ""
-    return Folder(folder / "docs.tsv", folder / f"queries{middle}.tsv", folder / f"qrels{middle}.txt")
+    # What lies in results/ is made by a rule: it may not exist yet, and Snakemake knows it by its relative path.
+    folder = Path(name) if Path(name).parts[:1] == ("results",) else resolve(name)
+    return Folder(*(_only(folder, kind, split if kind != "docs" else "") for kind in Folder._fields))
+
+
+def _only(folder: Path, kind: str, split: str) -> Path:
+    """The one file of a kind; two, of which one would be ignored, are refused."""
+    stem = f"{kind}.{split}" if split else kind
+    candidates = [folder / f"{stem}.{ending}{packed}" for ending in ENDINGS[kind] for packed in ("", ".gz")]
+    found = [candidate for candidate in candidates if candidate.exists()]
+    if len(found) > 1:
+        raise InputError(f"{folder} has {' and '.join(path.name for path in found)}; keep one of them")
+    return found[0] if found else candidates[0]
 
 
 def resolve(name: str) -> Path:
@@ -34,30 +53,3 @@ def resolve(name: str) -> Path:
         if candidate.exists():
             return candidate.resolve()
     raise InputError(f"path:{name}: not found; looked for {', '.join(str(path) for path in candidates)}")
-
-
-def check_tsv(path: Path) -> int:
-    """Count the lines of an `id TAB text` file, or name the first that is malformed or repeats an id."""
-    seen = set()
-    for number, line in numbered_lines(path):
-        fields = line.split("\t")
-        if len(fields) != 2 or not fields[0] or fields[0].split() != [fields[0]]:
-            raise InputError(
-                f"{path} line {number}: expected id TAB text, the id without blanks; found {len(fields)} field(s): {line[:60]!r}"
-            )
-        if fields[0] in seen:
-            raise InputError(f"{path} line {number}: the id {fields[0]} is given twice; ids must be unique")
-        seen.add(fields[0])
-    if not seen:
-        raise InputError(f"{path}: the file is empty; expected lines of id TAB text")
-    return len(seen)
-
-
-def check_qrels(path: Path) -> None:
-    """Name the first malformed line of a TREC qrels file."""
-    for number, line in numbered_lines(path):
-        fields = line.split()
-        if len(fields) != 4 or not fields[3].lstrip("-").isdigit():
-            raise InputError(
-                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
-            )

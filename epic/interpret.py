@@ -6,12 +6,13 @@ from collections import Counter
 
 import torch
 
-from epic.data import Documents, read_qrels
+from epic.documents import Documents
 from epic.encode import vectors_by_batch
 from epic.expand import predictions_of
 from epic.files import InputError, write_json
 from epic.java import analyze
 from epic.model import Epic
+from epic.records import read_qrels
 
 log = logging.getLogger(__name__)
 SHOWN = 10

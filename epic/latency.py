@@ -7,10 +7,10 @@ is deterministic, so nothing of it is in a row's JSON.
 from pathlib import Path
 from time import sleep
 
-from epic.data import read_queries
 from epic.files import InputError
 from epic.log import progress
 from epic.mapped import evict
+from epic.records import read_queries
 from epic.timed import System
 from epic.timings import COLD, WARM, Timing
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from epic.data import Documents, read_queries
+from epic.documents import Documents
 from epic.files import InputError
+from epic.records import read_queries
 from epic.runs import Run, ScoredDoc, write_run
 
 log = logging.getLogger(__name__)

@@ -2,9 +2,9 @@
 
 import logging
 
-from epic.data import read_queries
 from epic.files import InputError, whole
 from epic.java import anserini
+from epic.records import read_queries
 from epic.runs import read_run
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,10 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from epic import rates
-from epic.data import load
+from epic.datasets import load
 from epic.encoder import FILES
 from epic.estimates import Collection, Job
+from epic.fetch import kept_at
 from epic.folder import MADE, Folder, folder_of
 
 READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "replay", "interpret"}
@@ -144,6 +145,6 @@ def _of_downloads(settings: dict, jobs: list[Job]):
     """Published files; the fetching job's own estimate counts their bytes."""
     asked = {job.wildcards["file"]: job for job in jobs if job.rule == "fetch"}
     for download in settings["downloads"]:
-        if download["file"] in asked:
+        if download["file"] in asked and not kept_at(download["file"]).exists():
             hosts = tuple(dict.fromkeys(urlsplit(url).hostname for url in download["urls"]))
             yield Absent(download["file"], hosts, Path("."), 0)

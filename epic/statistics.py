@@ -6,8 +6,9 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from epic.data import alone, load
+from epic.datasets import load
 from epic.files import read_json, write_json
+from epic.irds import fetched
 from epic.lengths import Lengths
 from epic.tokens import tokenizer_of
 
@@ -53,13 +54,13 @@ def write_statistics(shards, datasets: list[str], encoder, out) -> None:
     texts: list[str] = []
     relevant: dict[tuple[str, str], int] = {}
     for dataset in datasets:
-        with alone():
-            source = load(dataset)
-            texts += [query.default_text() for query in source.queries_iter()]
-            for qrel in source.qrels_iter():
-                if qrel.relevance > 0:
-                    key = (dataset, qrel.query_id)
-                    relevant[key] = relevant.get(key, 0) + 1
+        source = load(dataset)
+        asked, judged = fetched(dataset, lambda source=source: (list(source.queries_iter()), list(source.qrels_iter())))
+        texts += [query.default_text() for query in asked]
+        for qrel in judged:
+            if qrel.relevance > 0:
+                key = (dataset, qrel.query_id)
+                relevant[key] = relevant.get(key, 0) + 1
     found = {"passages": passages(shards), "queries": queries(texts, list(relevant.values()), tokenizer_of(encoder))}
     log.info("%d passages, %d queries", found["passages"]["count"], found["queries"]["count"])
     write_json(out, found | {"datasets": datasets})

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from epic import java
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.files import InputError, read_json
 from epic.mapped import Mapped, announce
 from epic.runs import read_run

@@ -3,39 +3,43 @@
 import itertools
 import logging
 import random
-from typing import NamedTuple
 
-from epic.data import alone, load, read_qrels, read_queries
-from epic.files import InputError, numbered_lines, write_text
+from epic.datasets import load
+from epic.documents import Documents, open_documents
+from epic.files import InputError, write_text
+from epic.folder import folder_of
+from epic.irds import fetched
+from epic.records import Triple, read_qrels, read_queries
 from epic.runs import Run, read_run
 
 log = logging.getLogger(__name__)
 
 
-class Triple(NamedTuple):
-    """A training example by ids."""
-
-    query_id: str
-    relevant_id: str
-    other_id: str
-
-
 def write_triples(source: dict, count: int, files: dict, out, queries_out) -> None:
     """Write `count` triples from the source that the experiment names."""
     if source["source"] == "docpairs":
-        from_docpairs(source["dataset"], count, out, queries_out)
+        from_docpairs(source["dataset"], count, open_documents(files["manifest"]), out, queries_out)
     else:
         paths = files["queries"], files["qrels"], files["run"]
         from_judgments(*paths, count, source["depth"], source["seed"], out, queries_out)
 
 
-def from_docpairs(dataset: str, count: int, out, queries_out) -> None:
-    """The first `count` triples that a dataset publishes, in file order."""
-    with alone():
-        source = load(dataset)
-        triples = [Triple(*pair[:3]) for pair in itertools.islice(source.docpairs_iter(), count)]
-        used = {triple.query_id for triple in triples}
-        queries = {query.query_id: query.default_text() for query in source.queries_iter() if query.query_id in used}
+def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_out) -> None:
+    """The first `count` triples that a dataset publishes, in file order; unknown queries or documents are refused."""
+    source, folder = load(dataset), folder_of(dataset)
+    if not hasattr(source, "docpairs_iter"):
+        raise InputError(f"{dataset} has no docpairs{f'; there is no {folder.docpairs}' if folder else ''}")
+    pairs, asked = fetched(dataset, lambda: (list(itertools.islice(source.docpairs_iter(), count)), list(source.queries_iter())))
+    triples = [Triple(*pair[:3]) for pair in pairs]
+    queries = {query.query_id: query.default_text() for query in asked}
+    named = folder.docpairs if folder else f"the docpairs of {dataset}"
+    for line, triple in enumerate(triples, start=1):
+        if triple.query_id not in queries:
+            raise InputError(f"{named}: query {triple.query_id} of triple {line} is not among the queries")
+    if absent := documents.unknown(doc_id for triple in triples for doc_id in triple[1:]):
+        raise InputError(f"{named}: document {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
+    if len(triples) < count:
+        log.warning("%s has only %d triples of the %d that training may use", named, len(triples), count)
     _write(triples, queries, out, queries_out)
 
 
@@ -74,14 +78,3 @@ def _write(triples, queries: dict, out, queries_out) -> None:
     lines = (f"{query_id}\t{' '.join(text.split())}\n" for query_id, text in queries.items() if query_id in used)
     write_text(queries_out, "".join(lines))
     log.info("%d triples of %d queries", len(triples), len(used))
-
-
-def read_triples(path) -> list[Triple]:
-    """Triples in file order."""
-    triples = []
-    for number, line in numbered_lines(path):
-        fields = line.split("\t")
-        if len(fields) != 3 or not all(fields):
-            raise InputError(f"{path} line {number}: expected query TAB relevant TAB other id, found {line[:60]!r}")
-        triples.append(Triple(*fields))
-    return triples

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 
 from epic.batches import by_tokens
-from epic.data import Documents, open_documents
+from epic.documents import Documents, open_documents
 from epic.equations import strongest
 from epic.inference import load_model
 from epic.log import progress

@@ -3,10 +3,11 @@
 from typing import NamedTuple
 
 from epic.config import TrainSettings
-from epic.data import Documents, read_qrels, read_queries
+from epic.documents import Documents
 from epic.importance import query_vector
 from epic.measures import mrr_at_10
 from epic.model import Epic
+from epic.records import read_qrels, read_queries
 from epic.runs import Run, ranked, read_run
 from epic.unpruned import unpruned_scores
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.files import InputError
 from epic.predictions import BROKEN, members
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from epic.examples import Example
 from epic.model import Epic
+from epic.records import Triple
 from epic.store import StoreWriter
-from epic.triples import Triple
 from epic.vectors import QueryVector
 
 DOCS = Path(__file__).resolve().parents[2] / "workflow" / "resources" / "tiny" / "docs.tsv"

@@ -8,7 +8,7 @@ from tests.training import QRELS, QUERIES, RUN, write_collection
 @pytest.fixture
 def examples(tmp_path):
     """Write triples to a file and read them back with their queries and documents."""
-    from epic.data import Documents
+    from epic.documents import Documents
     from epic.examples import Examples
 
     def made(triples=None):

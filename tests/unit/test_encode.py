@@ -11,7 +11,7 @@ import pytest
 
 from epic.batches import by_tokens
 from epic.config import EncodeSettings
-from epic.data import Documents
+from epic.documents import Documents
 from epic.encode import encode_shard, parse_shard, shard_bounds
 from epic.files import InputError
 from epic.frequencies import Counter, gather, read_frequencies, share_up_to

@@ -1,9 +1,12 @@
 """Pre-trained encoders: found in folders and wheels, pinned by sha256."""
 
+import shutil
+
 import pytest
 
 from epic.encoder import encoder_folder, prepare_encoder
 from epic.files import InputError, sha256_of
+from tests.seeded import run_in
 
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
@@ -39,3 +42,20 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path):
     (tmp_path / "model.safetensors").write_bytes(b"")
     with pytest.raises(InputError, match=r"has no tokenizer\.json"):
         prepare_encoder(f"path:{tmp_path}", None, "0" * 64, tmp_path / "out")
+
+
+def test_without_network_the_cache_of_hugging_face_serves_or_its_place_is_named(tiny_encoder, tmp_path):
+    sha256, revision = sha256_of(tiny_encoder / "model.safetensors"), "86b5e0934494bd15c9632b12f734a8a67f723594"
+    place = tmp_path / "hf" / "hub" / "models--google-bert--bert-base-uncased" / "snapshots" / revision
+    code = "from epic.encoder import prepare_encoder\n"
+    code += f"prepare_encoder('google-bert/bert-base-uncased', {revision!r}, {sha256!r}, {str(tmp_path / 'out')!r})"
+    offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
+    run = run_in(tmp_path, code, **offline)
+    assert run.returncode and "InputError: google-bert/bert-base-uncased: Hugging Face did not deliver it" in run.stderr
+    assert f"place them in {place}, and set HF_HUB_OFFLINE=1" in run.stderr
+    place.mkdir(parents=True)
+    for name in ("config.json", "model.safetensors", "tokenizer.json"):
+        shutil.copyfile(tiny_encoder / name, place / name)
+    run = run_in(tmp_path, code, **offline)
+    assert run.returncode == 0, run.stderr
+    assert (tmp_path / "out" / "tokenizer.json").read_bytes() == (tiny_encoder / "tokenizer.json").read_bytes()

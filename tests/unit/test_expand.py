@@ -8,7 +8,7 @@ import zipfile
 
 import pytest
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.expand import expand, source_of
 from epic.files import InputError
 from epic.predictions import predictions

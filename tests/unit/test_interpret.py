@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from epic.data import Documents
+from epic.documents import Documents
 from epic.expand import expand, predictions_of
 from epic.files import InputError
 from epic.importance import query_vector

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from epic.digest import modules_of
 from tests.conftest import ROOT
 
 LOOKUPS = {"common", "lookups", "rowlookups", "wholelookups"}
@@ -28,6 +29,16 @@ def test_every_rule_file_is_in_the_snakefile_and_every_rule_has_a_log_and_a_dige
 def test_the_package_never_imports_snakemake():
     for path in (ROOT / "epic").glob("*.py"):
         assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.MULTILINE), path
+
+
+def test_only_local_rules_can_reach_the_network():
+    fetching = {
+        path.stem for path in (ROOT / "epic").glob("*.py") if re.search(r"import requests|from huggingface_hub", path.read_text())
+    }
+    scripts = (ROOT / "workflow" / "scripts").glob("*.py")
+    reaching = {script.stem for script in scripts if fetching & {path.stem for path in modules_of(script)}}
+    local = {name for names in re.findall(r"(?ms)^localrules:\n(.*?)\n\n", SMK) for name in re.findall(r"\w+", names)}
+    assert reaching == {"data", "queries", "fetch", "triples", "statistics", "encoder"} and reaching <= local
 
 
 @pytest.mark.parametrize(("pattern", "lines"), [("epic/*.py", 220), ("workflow/rules/*.smk", 220), ("workflow/scripts/*.py", 26)])

@@ -5,7 +5,8 @@ import pytest
 
 from epic import sources
 from epic.config import load_experiments
-from epic.data import Documents, load
+from epic.datasets import load
+from epic.documents import Documents
 from epic.estimates import Job
 from epic.sources import absent_sources, collection_of
 from tests.conftest import ROOT

@@ -25,7 +25,7 @@ SCRIPT = textwrap.dedent("""
     logging.basicConfig(level="INFO")
     sys.path.insert(0, {root!r})
     import torch
-    from epic.data import Documents
+    from epic.documents import Documents
     from epic.examples import Examples
     from epic.history import write_history
     from epic.model import Epic

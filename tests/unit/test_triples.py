@@ -3,7 +3,8 @@
 import pytest
 
 from epic.files import InputError
-from epic.triples import from_judgments, read_triples, sample
+from epic.records import read_triples
+from epic.triples import from_judgments, sample
 from tests.training import QRELS, RUN
 
 

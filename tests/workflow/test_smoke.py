@@ -184,10 +184,11 @@ def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_trained_model_beats_the_untrained_one(results, name):
     """Both re-rank all first-stage hits, so that the control does not depend on a cut-off tuned for the other."""
-    from epic.data import open_documents, read_qrels, read_queries
+    from epic.documents import open_documents
     from epic.importance import query_vector
     from epic.measures import mrr_at_10
     from epic.model import Epic
+    from epic.records import read_qrels, read_queries
     from epic.rerank import rerank
     from epic.runs import read_run
     from epic.unpruned import unpruned_scores
@@ -210,7 +211,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_unpruned_rows_rank_as_a_complete_dense_store_does(results, name):
     """Every passage of the collection encoded with all its terms, and the candidates scored from those vectors."""
-    from epic.data import open_documents
+    from epic.documents import open_documents
     from epic.encode import vectors_by_batch
     from epic.lookup import dense_dot
     from epic.model import Epic

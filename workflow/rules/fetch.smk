@@ -1,4 +1,4 @@
-"""fetch: published files, from the first mirror that serves the right bytes.
+"""fetch: published files, from the first mirror that serves the right bytes; kept, or placed by hand, in downloads/.
 
 out  results/{experiment}/fetch/{file}
 """

@@ -50,10 +50,10 @@ def start_of(wildcards):
 
 
 def triples_inputs(wildcards):
-    """Nothing for published docpairs; queries, judgments and run where triples are sampled."""
+    """The files of a folder's docpairs; queries, judgments and run where triples are sampled."""
     source = experiment_of(wildcards)["triples"]
     if source["source"] == "docpairs":
-        return {}
+        return {"published": files_of(source["dataset"], "docpairs", "queries")}
     names = {"query_set": source["query_set"], "first_stage": source["first_stage"]}
     return {
         "queries": at(rules.queries.output.queries, wildcards, **names),

@@ -1,6 +1,6 @@
 """triples: training examples in the order in which they are used, and the queries they mention.
 
-in   docpairs of a dataset; or judgments and a first-stage run of the training queries
+in   docpairs of a dataset, and the documents they name; or judgments and a first-stage run of the training queries
 out  results/{experiment}/triples/triples.tsv, queries.tsv
 """
 

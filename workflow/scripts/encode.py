@@ -1,7 +1,7 @@
 """Encode one shard of the collection."""
 
 from epic.config import EncodeSettings
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.encode import encode_shard
 from epic.inference import load_model
 from epic.log import log_to

@@ -1,6 +1,6 @@
 """Write what a first stage indexes."""
 
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.expand import expand, source_of
 from epic.log import log_to
 

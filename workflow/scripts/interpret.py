@@ -1,6 +1,6 @@
 """Weigh the words of some texts."""
 
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.inference import load_model
 from epic.interpret import write_interpretation
 from epic.log import log_to

@@ -1,6 +1,6 @@
 """Take over a published run."""
 
-from epic.data import open_documents
+from epic.documents import open_documents
 from epic.log import log_to
 from epic.replay import replay
 

@@ -1,7 +1,7 @@
 """Choose the re-ranking cut-off of a model on a first stage."""
 
-from epic.data import read_qrels
 from epic.log import log_to
+from epic.records import read_qrels
 from epic.rerank import head
 from epic.runs import read_run
 from epic.tune import curve, write_cutoff

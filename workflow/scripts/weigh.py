@@ -1,7 +1,7 @@
 """Encode one query set."""
 
-from epic.data import read_queries
 from epic.log import log_to
+from epic.records import read_queries
 from epic.vectors import write_vectors
 from epic.weigh import query_encoder, weigh
 

@@ -1,0 +1,132 @@
+"""Downloads of ir_datasets: terms shown before the first, tried again where that may help, explained where it does not.
+
+What a download is (its addresses, md5 and place) is read from the objects of ir_datasets, some of whose attributes
+are private; its version is pinned, and the tests hold us to it.
+"""
+
+import errno
+import logging
+import os
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import requests
+
+from epic.datasets import alone, home
+from epic.files import InputError, digest_of
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+PAUSES = (5.0, 30.0)  # seconds before a download is tried again, after ir_datasets' own tries ($IR_DATASETS_DL_TRIES)
+TERMS = {
+    "msmarco-passage": (
+        "MS MARCO is about to be downloaded. Microsoft gives these data for non-commercial research only, as they are and "
+        "without warranty; the terms are at https://msmarco.org, and downloading the data means to accept them."
+    )
+}
+COLLECTION = ("collection.tsv", "collectionandqueries.tar.gz")  # where either lies, the terms have been shown
+CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
+
+
+def fetched(dataset: str, read: Callable[[], T]) -> T:
+    """What `read` returns, which may download: run alone, tried again, and with errors that a person can mend."""
+    with alone():
+        _show_terms(dataset)
+        if not sys.stderr.isatty():
+            os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
+        for pause in (*PAUSES, None):
+            try:
+                return read()
+            except InputError:
+                raise
+            except Exception as error:
+                failure = _failure(dataset, error)
+                if failure is None:
+                    raise
+                if pause is None or not failure.may_pass:
+                    raise InputError(failure.said) from error
+                log.warning("%s: %s; trying again in %g s", dataset, error, pause)
+                time.sleep(pause)
+
+
+def _show_terms(dataset: str) -> None:
+    """A warning, so that it is seen in the log, on the terminal, and where no log was set up."""
+    name = dataset.split("/")[0]
+    if name in TERMS and not any((home() / name / file).exists() for file in COLLECTION):
+        log.warning(TERMS[name])
+
+
+class _Failure(NamedTuple):
+    """What to tell a person, and whether trying again may help."""
+
+    said: str
+    may_pass: bool
+
+
+def _failure(dataset: str, error: Exception) -> _Failure | None:
+    """What an error means that arose below ir_datasets; None where it has nothing to do with files or the network."""
+    if getattr(error, "errno", None) in CANNOT_WRITE or str(error).startswith("Insufficient disk space"):
+        return _Failure(f"{dataset}: {error}; make room there, or set IR_DATASETS_HOME to a folder on a larger disk", False)
+    download, derived = _origin(error)
+    if download is None:
+        return None
+    place = download._cache_path
+    if place and Path(place).exists():
+        found, published = digest_of(place, "md5"), download.expected_md5
+        said = f"{place} cannot be read ({error}): its md5 is {found}, the published file's is {published}"
+        return _Failure(f"{dataset}: {said}; replace it, or delete it to download it anew", False)
+    where = f"place it at {place}" if place else f"unpack it as {derived}"
+    size = f"{download._size_hint:,} bytes, " if download._size_hint else ""
+    copy = getattr(download.mirrors[0], "_path", None)  # a file that people may place by its md5, checked by ir_datasets
+    refused = f" (The copy at {copy} has another md5.)" if copy and copy.exists() else ""
+    said = f"{_urls(download)[0]} was not delivered: {_reason(error, download)}.{refused}"
+    remedy = f"Try again later, or fetch it elsewhere ({size}md5 {download.expected_md5}), {where}, and repeat the command."
+    return _Failure(f"{dataset}: {said} {remedy}", True)
+
+
+def _origin(error: Exception) -> tuple[Any, Path | None]:
+    """The download in or behind whose code an error arose, and the file that ir_datasets would have made of it."""
+    from ir_datasets.util import Cache
+
+    owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
+    download = next((found for owner in owners for found in _behind(owner)), None)
+    return download, next((owner._path for owner in owners if isinstance(owner, Cache)), None)
+
+
+def _behind(thing) -> Iterator[Any]:
+    """The downloads that an object of ir_datasets reads from."""
+    from ir_datasets.util import Download
+
+    if isinstance(thing, Download):
+        yield thing
+    elif isinstance(thing, list | tuple):
+        for inner in thing:
+            yield from _behind(inner)
+    elif type(thing).__module__.startswith("ir_datasets"):
+        for inner in getattr(thing, "__dict__", {}).values():
+            yield from _behind(inner)
+
+
+def _urls(download) -> list[str]:
+    return [mirror.url for mirror in download.mirrors if hasattr(mirror, "url")]
+
+
+def _reason(error: Exception, download) -> str:
+    """What went wrong; ir_datasets takes a server's error page for the file, and then finds that its md5 is wrong."""
+    from ir_datasets.util import HashVerificationError
+
+    if isinstance(error, RuntimeError) and len(error.args) == 2:  # all mirrors failed: [(mirror, error), ...]
+        return "; ".join(f"{getattr(mirror, 'url', mirror)}: {reason}" for mirror, reason in error.args[1])
+    if not isinstance(error, HashVerificationError):
+        return str(error)
+    try:
+        with requests.get(_urls(download)[0], stream=True, timeout=15) as answer:
+            if answer.status_code >= 400:
+                return f"the server answers {answer.status_code} {answer.reason}"
+    except requests.RequestException:
+        pass
+    return str(error)

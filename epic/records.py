@@ -1,0 +1,133 @@
+"""Plain files of texts, judgments and training triples, read line by line; what is malformed is refused with its line.
+
+A text is a line `id TAB text`, or of .jsonl a JSON object: {"id": "7", "text": "..."}, whose text may hold tabs and
+newlines. `_id`, `doc_id` or `query_id` may stand for `id`, and `contents` for `text`; other fields are ignored.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from epic.files import InputError, numbered_lines
+
+IDS = ("id", "_id", "doc_id", "query_id")
+TEXTS = ("text", "contents")
+WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+
+
+class Judgment(NamedTuple):
+    """How relevant a document is to a query."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+
+
+class Triple(NamedTuple):
+    """A training example by ids."""
+
+    query_id: str
+    relevant_id: str
+    other_id: str
+
+
+def texts(path) -> Iterator[tuple[str, str]]:
+    """Yield (id, text) of a TSV or JSON-lines file; an id that comes twice is refused."""
+    parse = _from_json if str(path).removesuffix(".gz").endswith(".jsonl") else _from_tsv
+    seen = set()
+    for number, line in numbered_lines(path):
+        text_id, text = parse(line, f"{path} line {number}")
+        if text_id in seen:
+            raise InputError(f"{path} line {number}: the id {text_id} is given twice; ids must be unique")
+        seen.add(text_id)
+        yield text_id, text
+    if not seen:
+        raise InputError(f"{path}: the file is empty; expected a line for each text")
+
+
+def _from_tsv(line: str, where: str) -> tuple[str, str]:
+    fields = line.split("\t")
+    if len(fields) != 2 or not _is_id(fields[0]):
+        raise InputError(
+            f"{where}: expected id TAB text, the id without blanks; found {len(fields)} field(s): {line[:60]!r}; "
+            "text with tabs can be given as .jsonl"
+        )
+    return fields[0], fields[1]
+
+
+def _from_json(line: str, where: str) -> tuple[str, str]:
+    try:
+        found = json.loads(line)
+    except ValueError as error:
+        raise InputError(f'{where}: not JSON ({error}); expected {{"id": "...", "text": "..."}} on one line') from error
+    if not isinstance(found, dict):
+        raise InputError(f'{where}: expected an object {{"id": "...", "text": "..."}}, found {line[:60]!r}')
+    text_id, text = _field(found, IDS, where), _field(found, TEXTS, where)
+    if isinstance(text_id, int) and not isinstance(text_id, bool):
+        text_id = str(text_id)
+    if not isinstance(text_id, str) or not _is_id(text_id):
+        raise InputError(f"{where}: the id must be a string without blanks or a whole number, found {text_id!r}")
+    if not isinstance(text, str):
+        raise InputError(f"{where}: the text must be a string, found {text!r:.60}")
+    try:
+        f"{text_id}{text}".encode()
+    except UnicodeEncodeError as error:  # JSON can escape half a character
+        raise InputError(f"{where}: the text is not Unicode ({error}); write the file with a JSON library") from error
+    return text_id, text
+
+
+def _field(found: dict, names: tuple[str, ...], where: str):
+    """The value of the one field with any of these names."""
+    given = [name for name in names if name in found]
+    if len(given) != 1:
+        has = f"has {' and '.join(given)}; keep one" if given else f"has no {names[0]} (or {', '.join(names[1:])})"
+        raise InputError(f"{where}: the object {has}")
+    return found[given[0]]
+
+
+def _is_id(text: str) -> bool:
+    return text.split() == [text]
+
+
+def judgments(path) -> Iterator[Judgment]:
+    """Yield the lines of a TREC qrels file; a document that is judged twice for a query, differently, is refused."""
+    grades: dict[tuple[str, str], int] = {}
+    for number, line in numbered_lines(path):
+        fields = line.split()
+        if len(fields) != 4 or not WHOLE_NUMBER.fullmatch(fields[3]):
+            raise InputError(
+                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
+            )
+        query_id, _, doc_id, grade = fields
+        if grades.setdefault((query_id, doc_id), int(grade)) != int(grade):
+            before = grades[query_id, doc_id]
+            raise InputError(f"{path} line {number}: {query_id} {doc_id} is judged {grade}, above {before}; keep one of them")
+        yield Judgment(query_id, doc_id, int(grade))
+
+
+def triples(path) -> Iterator[Triple]:
+    """Yield training triples in file order."""
+    for number, line in numbered_lines(path):
+        fields = line.split("\t")
+        if len(fields) != 3 or not all(map(_is_id, fields)):
+            raise InputError(f"{path} line {number}: expected query TAB relevant TAB other id, found {line[:60]!r}")
+        yield Triple(*fields)
+
+
+def read_queries(path) -> dict[str, str]:
+    """Query texts by id, in file order."""
+    return dict(texts(path))
+
+
+def read_qrels(path) -> dict[str, dict[str, int]]:
+    """Relevance by query id and document id."""
+    qrels: dict[str, dict[str, int]] = {}
+    for judgment in judgments(path):
+        qrels.setdefault(judgment.query_id, {})[judgment.doc_id] = judgment.relevance
+    return qrels
+
+
+def read_triples(path) -> list[Triple]:
+    """All training triples of a file."""
+    return list(triples(path))

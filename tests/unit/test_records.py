@@ -1,0 +1,102 @@
+"""Texts, judgments and triples of plain files: what is read, and what is refused with file, line and remedy."""
+
+import gzip
+import json
+
+import pytest
+
+from epic.files import InputError
+from epic.records import judgments, read_triples, texts
+
+
+def lines_of(tmp_path, name, content):
+    """A file with this content, compressed where its name says so."""
+    path, data = tmp_path / name, content if isinstance(content, bytes) else content.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") and isinstance(content, str) else data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("t.tsv", "1\tcafé\nx7\t\n"),
+        ("t.tsv", "1\tcafé\r\nx7\t\r\n"),
+        ("t.tsv", "\ufeff1\tcafé\nx7\t"),
+        ("t.tsv.gz", "1\tcafé\nx7\t\n"),
+        ("t.jsonl", '{"id": "1", "text": "café"}\n{"id": "x7", "text": ""}\n'),
+        ("t.jsonl", '\ufeff{"id": 1, "contents": "caf\\u00e9"}\r\n{"_id": "x7", "text": "", "title": "ignored"}\r\n'),
+        ("t.jsonl.gz", '{"doc_id": "1", "text": "café"}\n{"query_id": "x7", "contents": ""}\n'),
+    ],
+)
+def test_the_same_texts_come_from_every_format(tmp_path, name, content):
+    assert list(texts(lines_of(tmp_path, name, content))) == [("1", "café"), ("x7", "")]
+
+
+def test_json_lines_may_hold_tabs_newlines_and_anything_else(tmp_path):
+    text = 'a\tb\nc "d" \u2028 \\ \x00 \U0001f41d'
+    path = lines_of(tmp_path, "t.jsonl", json.dumps({"id": "1", "text": text}) + "\n")
+    assert dict(texts(path)) == {"1": text}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.tsv", "1\ta\n2 b\n", r"t\.tsv line 2: expected id TAB text, .*found 1 field.*'2 b'"),
+        ("t.tsv", "1\ta\tb\n", r"t\.tsv line 1: .*found 3 field.*can be given as \.jsonl"),
+        ("t.tsv", "1\ta\n\n", r"t\.tsv line 2: expected"),
+        ("t.tsv.gz", "1\ta\n1\tb\n", r"t\.tsv\.gz line 2: the id 1 is given twice"),
+        ("t.tsv", "", r"t\.tsv: the file is empty"),
+        ("t.tsv.gz", "", r"t\.tsv\.gz: the file is empty"),
+        ("t.jsonl", "", r"t\.jsonl: the file is empty"),
+        ("t.tsv", b"1\ta\n2\t\xff\n", r"t\.tsv line 2: not UTF-8"),
+        ("t.tsv.gz", b"1\tnot compressed\n", r"t\.tsv\.gz after line 0: damaged gzip"),
+        ("t.tsv.gz", gzip.compress(b"1\ta\n2\tb\n")[:-9], r"t\.tsv\.gz after line \d+: damaged gzip"),
+        ("t.jsonl", '{"id": "1", "text": "a"}\n{"id": "2"', r"t\.jsonl line 2: not JSON"),
+        ("t.jsonl", '{"id": "1", "text": "a"}\n\n', r"t\.jsonl line 2: not JSON"),
+        ("t.jsonl", '["1", "a"]\n', r"t\.jsonl line 1: expected an object"),
+        ("t.jsonl", '{"id": "1"}\n', r"t\.jsonl line 1: the object has no text \(or contents\)"),
+        ("t.jsonl", '{"text": "a"}\n', r"t\.jsonl line 1: the object has no id \(or _id, doc_id, query_id\)"),
+        ("t.jsonl", '{"id": "1", "doc_id": "2", "text": "a"}\n', r"line 1: the object has id and doc_id; keep one"),
+        (
+            "t.jsonl",
+            '{"id": "a b", "text": "a"}\n',
+            r"line 1: the id must be a string without blanks or a whole number, found 'a b'",
+        ),
+        ("t.jsonl", '{"id": true, "text": "a"}\n', r"line 1: the id must be .*found True"),
+        ("t.jsonl", '{"id": 1.5, "text": "a"}\n', r"line 1: the id must be .*found 1\.5"),
+        ("t.jsonl", '{"id": "", "text": "a"}\n', r"line 1: the id must be .*found ''"),
+        ("t.jsonl", '{"id": "1", "text": null}\n', r"line 1: the text must be a string, found None"),
+        ("t.jsonl", '{"id": "1", "text": "\\ud83d"}\n', r"line 1: the text is not Unicode"),
+        ("t.jsonl", '{"id": 1, "text": "a"}\n{"id": "1", "text": "b"}\n', r"line 2: the id 1 is given twice"),
+    ],
+)
+def test_a_malformed_text_is_named_with_file_and_line(tmp_path, name, content, message):
+    with pytest.raises(InputError, match=message):
+        list(texts(lines_of(tmp_path, name, content)))
+
+
+@pytest.mark.parametrize("name", ["qrels.txt", "qrels.txt.gz"])
+def test_judgments_are_read_in_order_and_may_be_repeated(tmp_path, name):
+    path = lines_of(tmp_path, name, "q1 0 a 1\r\nq1\tQ0\tb\t-1\nq1 0 a 1\n")
+    assert list(judgments(path)) == [("q1", "a", 1), ("q1", "b", -1), ("q1", "a", 1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("q1 0 a 1\nq1 0 a\n", r"line 2: expected query id, 0, document id, relevance"),
+        ("q1 0 a yes\n", "line 1: .*whole number"),
+        ("q1 0 a ²\n", "line 1: .*whole number"),
+        ("q1 0 a 1-\n", "line 1: .*whole number"),
+        ("q1 0 a 1\nq2 0 a 0\nq1 0 a 2\n", "line 3: q1 a is judged 2, above 1; keep one"),
+    ],
+)
+def test_a_malformed_judgment_is_named_with_file_and_line(tmp_path, content, message):
+    with pytest.raises(InputError, match=message):
+        list(judgments(lines_of(tmp_path, "qrels.txt", content)))
+
+
+@pytest.mark.parametrize("content", ["q\ta\tb\nq\ta\n", "q\ta\tb\nq a b\n", "q\ta\tb\nq\t\tb\n", "q\ta\tb\nq\ta\tb\tc\n"])
+def test_a_malformed_triple_is_named_with_file_and_line(tmp_path, content):
+    with pytest.raises(InputError, match=r"t\.tsv\.gz line 2: expected query TAB relevant TAB other id"):
+        read_triples(lines_of(tmp_path, "t.tsv.gz", content))
