@@ -24,8 +24,9 @@ LATE = ("prune", "rerank", "evaluate", "rows")  # what follows encoding
 
 
 def experiment(encoder) -> dict:
-    """Smoke with one model on the random encoder, three shards and two rows."""
-    settings = yaml.safe_load((ROOT / "workflow/experiments/smoke.yaml").read_text())
+    """A copy of smoke, pointed to a folder: one model on the random encoder, three shards and two rows."""
+    text = (ROOT / "workflow/experiments/smoke.yaml").read_text()
+    settings = yaml.safe_load(text.replace("path:workflow/resources/tiny", "path:own"))
     settings["first_stages"] = settings["first_stages"][:1]
     model = settings["models"][0]
     model["encoder"] = {"source": f"path:{encoder}", "revision": None, "sha256": sha256_of(encoder / "model.safetensors")}
@@ -94,12 +95,18 @@ class Folder:
 def folder(tmp_path_factory, tiny_encoder):
     """A finished run that nothing disturbed, with the rows it made."""
     path = tmp_path_factory.mktemp("restarts")
-    shutil.copytree(TINY, path / "workflow/resources/tiny")
+    shutil.copytree(TINY, path / "own")
     found = Folder(path, tiny_encoder)
     found.run(*ROWS)
     found.undisturbed = found.rows()
-    assert json.loads(found.undisturbed[0])["metrics"]["test"]["queries"] == 58
     return found
+
+
+def test_a_copied_experiment_runs_on_a_folder_of_ones_own(folder):
+    manifest = json.loads((folder.path / "results/mine/data/manifest.json").read_text())
+    assert manifest["documents"] == "path:own" and manifest["sha256"] == sha256_of(folder.path / "own/docs.tsv")
+    for row in map(json.loads, folder.undisturbed):
+        assert row["metrics"]["test"]["queries"] == 58 and 0 < row["metrics"]["test"]["RR@10"] < 1
 
 
 def test_training_a_shard_and_snakemake_itself_are_killed_one_after_the_other(folder):
