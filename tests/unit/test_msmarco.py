@@ -15,7 +15,7 @@ import pytest
 
 from epic.records import read_qrels, read_queries, read_triples
 from tests.conftest import ROOT
-from tests.seeded import DEV, DL19, DL20, FIGURE, PASSAGES, REPAIRED, TRAIN, run_in, seed, seed_tiny
+from tests.seeded import DEV, DL19, DL20, FIGURE, PASSAGES, REPAIRED, TRAIN, VALIDATION, run_in, seed, seed_tiny
 
 SETS = {
     "validation": "msmarco-passage/train/split200-valid",
@@ -96,6 +96,20 @@ def test_docpairs_are_taken_in_file_order_without_the_held_out_queries(prepared)
 
 def test_where_the_collection_lies_no_terms_are_shown(prepared):
     assert "msmarco.org" not in prepared[2]
+
+
+def test_all_queries_of_the_collection_are_counted_judged_or_not(prepared, tiny_encoder, tmp_path):
+    counted = {"count": 7, "total": 30, "squares": 140}
+    (tmp_path / "lengths.json").write_text(json.dumps({"word_pieces": counted, "terms": counted}))
+    datasets = ["msmarco-passage/train", "msmarco-passage/dev"]
+    code = "from epic.statistics import write_statistics\n"
+    code += f"write_statistics([{str(tmp_path)!r}], {datasets}, {str(tiny_encoder)!r}, {str(tmp_path / 's.json')!r})"
+    run = run_in(prepared[3], code)
+    assert run.returncode == 0, run.stderr
+    queries = json.loads((tmp_path / "s.json").read_text())["queries"]
+    judged = [len(query.relevant) for query in (*TRAIN, *VALIDATION, *DEV) if query.relevant]
+    assert queries["count"] == len(TRAIN) + len(VALIDATION) + len(DEV) == 9
+    assert queries["answered_share"] == len(judged) / 9 and queries["judgments_per_query"] == sum(judged) / 9
 
 
 def test_another_count_is_refused(prepared, tmp_path):
