@@ -13,6 +13,7 @@ from epic.datasets import load
 from epic.encoder import FILES
 from epic.estimates import Collection, Job
 from epic.fetch import kept_at
+from epic.files import numbered_lines
 from epic.folder import MADE, Folder, folder_of
 
 READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "replay", "interpret"}
@@ -44,8 +45,7 @@ def existing(dataset: str) -> Folder | None:
 
 def _count(dataset: str) -> int:
     if folder := existing(dataset):
-        with open(folder.queries, "rb") as stream:
-            return sum(1 for _ in stream)
+        return sum(1 for _ in numbered_lines(folder.queries))
     if dataset.startswith(MADE):
         return UNKNOWN
     return load(dataset).queries_metadata().get("count", UNKNOWN)
