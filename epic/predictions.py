@@ -19,7 +19,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
-from epic.files import InputError
+from epic.files import InputError, numbered_lines
 
 MEMBER = re.compile(r"predicted_queries_topk_sample(\d{3})\.txt(\d{3})-1004000$")
 JOINED = re.compile(r"(^|/)pred[^/]*\.txt$")
@@ -62,17 +62,15 @@ def _joined(source: Path) -> Iterator[Prediction]:
 
 
 def _records(source: Path, samples: int) -> Iterator[Prediction]:
-    opened = gzip.open if source.suffix == ".gz" else open
-    with opened(source, "rt", encoding="utf-8", newline="\n") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                record = json.loads(line)
-                doc_id, queries = str(record["id"]), record["predicted_queries"][:samples]
-            except (ValueError, KeyError, TypeError) as error:
-                raise InputError(f"{source} line {number}: expected id and predicted_queries, found {line[:60]!r}") from error
-            if len(queries) < samples:
-                raise InputError(f"{source} line {number}: {len(queries)} predicted queries of the {samples} asked for")
-            yield Prediction(doc_id, " ".join(query.strip() for query in queries))
+    for number, line in numbered_lines(source):
+        try:
+            record = json.loads(line)
+            doc_id, queries = str(record["id"]), record["predicted_queries"][:samples]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"{source} line {number}: expected id and predicted_queries, found {line[:60]!r}") from error
+        if len(queries) < samples:
+            raise InputError(f"{source} line {number}: {len(queries)} predicted queries of the {samples} asked for")
+        yield Prediction(doc_id, " ".join(query.strip() for query in queries))
 
 
 def _sampled(source: Path, samples: int) -> Iterator[Prediction]:

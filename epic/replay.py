@@ -1,13 +1,11 @@
 """Published runs as rows: `query id TAB passage id TAB rank`, as MS MARCO's leaderboard has them, written as TREC runs."""
 
-import gzip
 import logging
 from collections.abc import Iterator
 from itertools import groupby
-from pathlib import Path
 
 from epic.documents import Documents
-from epic.files import InputError
+from epic.files import InputError, numbered_lines
 from epic.records import read_queries
 from epic.runs import Run, ScoredDoc, write_run
 
@@ -46,10 +44,8 @@ def _ranking(source, lines) -> list[ScoredDoc]:
 
 def _lines(source) -> Iterator[tuple[int, str, str, int]]:
     """Yield (line number, query id, passage id, rank)."""
-    opened = gzip.open if Path(source).suffix == ".gz" else open
-    with opened(source, "rt", encoding="utf-8") as stream:
-        for number, line in enumerate(stream, start=1):
-            fields = line.split()
-            if len(fields) != 3 or not fields[2].isdecimal():
-                raise InputError(f"{source} line {number}: expected query id, passage id and rank, found {line[:60]!r}")
-            yield number, fields[0], fields[1], int(fields[2])
+    for number, line in numbered_lines(source):
+        fields = line.split()
+        if len(fields) != 3 or not fields[2].isdecimal():
+            raise InputError(f"{source} line {number}: expected query id, passage id and rank, found {line[:60]!r}")
+        yield number, fields[0], fields[1], int(fields[2])
