@@ -11,7 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke mini test test-paper lint unit paper paper-plan plan bench rulegraph clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -38,6 +38,9 @@ smoke mini:
 	@echo "report:  results/$@/report.html"; echo "rows:    results/$@/rows/"
 	@echo "figures: $$(ls results/$@/figures/*.png | tr '\n' ' ')"; echo "logs:    results/$@/logs/"
 
+mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
+	@workflow/run.sh results/mini-seeds/significance/test.json --cores $(CORES)
+
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1
 
@@ -56,7 +59,10 @@ lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 test: lint  ## lint and all tests, but for test-paper
 	python -m pytest -m "not paper"
 
-test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
+test-mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
+	@workflow/run.sh results/mini-seeds/significance/test.json --cores $(CORES)
+
+paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
 	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
