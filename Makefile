@@ -59,10 +59,7 @@ lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 test: lint  ## lint and all tests, but for test-paper
 	python -m pytest -m "not paper"
 
-test-mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
-	@workflow/run.sh results/mini-seeds/significance/test.json --cores $(CORES)
-
-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
+test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
 	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
