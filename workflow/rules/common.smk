@@ -94,13 +94,18 @@ def gpu(wildcards):
     return int(experiment_of(wildcards)["compute"]["device"] == "cuda")
 
 
+def java_memory(wildcards):
+    """Memory of a job that starts Java: its heap, and what Java and Python take beside it."""
+    return experiment_of(wildcards)["compute"]["index_memory_mb"] + 2_000
+
+
 def at(pattern, wildcards, **more):
     """A results path of the same experiment."""
     return pattern.format(experiment=wildcards.experiment, **more)
 
 
 def preflight():
-    """Refuse, before any job, what this machine cannot run."""
+    """Refuse, before any job, what this machine cannot run; on a cluster, what the submitting host cannot."""
     from epic.preflight import Jobs, checks, refusal
 
     found = {}
@@ -108,7 +113,7 @@ def preflight():
         if "experiment" in job.wildcards_dict:
             jobs = found.setdefault(job.wildcards_dict["experiment"], Jobs(set(), set()))
             jobs.rules.add(job.rule.name)
-            jobs.gpus.add(job.resources.get("gpu", 0))
+            jobs.gpus.add(job.resources.get("gpu", 0) if workflow.local_exec else 0)  # the scheduler finds a node that has one
     refused = [refusal(name, checks(EXPERIMENTS[name], jobs, Path("results", name))) for name, jobs in sorted(found.items())]
     if any(refused):
         raise WorkflowError("\n".join(filter(None, refused)))
