@@ -20,7 +20,7 @@ from pathlib import Path
 import yaml
 
 from tests.conftest import ROOT, copy_repository
-from tests.slurm.cluster import NAME, ask, cluster, wait_for
+from tests.slurm.cluster import CPUS, NAME, ask, cluster, wait_for
 from tests.slurm.jobs import jobs_of
 
 FETCHING = {"data", "queries", "fetch", "encoder", "triples", "statistics"}
@@ -77,7 +77,7 @@ def cancel_a_training(run: subprocess.Popen, results: Path) -> tuple[int, str]:
 
 
 def check_jobs(jobs: list, cancelled: int, log: str) -> None:
-    """Was everything where it should be, was the cancelled job submitted again, did measurements run alone?"""
+    """Was everything where it should be, and was the cancelled job submitted again?"""
     rules, nodes, by_id = Counter(job.rule for job in jobs), Counter(job.node for job in jobs), {job.id: job for job in jobs}
     print(f"  jobs on Slurm: {len(jobs)} ({', '.join(f'{rule} {count}' for rule, count in sorted(rules.items()))})")
     check(not FETCHING & set(rules), "rules that fetch stayed on the submitting host")
@@ -87,38 +87,31 @@ def check_jobs(jobs: list, cancelled: int, log: str) -> None:
     again = [job.id for job in jobs if job.number == by_id[cancelled].number and job.id != cancelled]
     check(len(again) == 1, f"the cancelled job {cancelled} was submitted again, as {again}")
     check("going on after iteration 1" in log, "and went on after its last validation")
+    check_alone(jobs)
+
+
+def check_alone(jobs: list) -> None:
+    """A measurement must have all CPUs of its node, those too that it did not ask for, and nothing beside it."""
     timed = [job for job in jobs if job.rule == "latency"]
-    shared = [(one.id, job.id) for one in timed for job in jobs if job.id != one.id and one.beside(job)]
-    check(
-        bool(timed) and {job.cpus for job in timed} == {8} and not shared, f"{len(timed)} measurements had a node for themselves"
-    )
+    beside = [(one.id, job.id) for one in timed for job in jobs if job.id != one.id and one.beside(job)]
+    alone = {job.cpus for job in timed} == {CPUS} and not beside
+    check(alone, f"{len(timed)} measurements had a node for themselves")
 
 
 def check_rows(ours: Path, local: Path) -> None:
     """Rows of both runs, byte for byte."""
-    names = sorted(path.name for path in local.glob("*.json"))
-    check(
-        names == sorted(path.name for path in ours.glob("*.json")) and len(names) > 20,
-        f"both runs have the same {len(names)} rows",
-    )
-    different = [name for name in names if (ours / name).read_bytes() != (local / name).read_bytes()]
-    check(
-        not different,
-        f"{len(names) - len(different)} of {len(names)} rows equal byte for byte{', not ' * bool(different)}{different or ''}",
-    )
+    names = [sorted(path.name for path in folder.glob("*.json")) for folder in (local, ours)]
+    check(names[0] == names[1] and len(names[0]) > 20, f"both runs have the same {len(names[0])} rows")
+    different = [name for name in names[0] if (ours / name).read_bytes() != (local / name).read_bytes()]
+    check(not different, f"{len(names[0]) - len(different)} of {len(names[0])} rows are equal byte for byte {different or ''}")
 
 
 def check_gpu(copy: Path, folder: Path) -> None:
     """A job that asks for a GPU must land on the node that has one, not on the first; the job itself uses none."""
-    arguments = (
-        "--force",
-        "results/smoke/weigh/paper/test.jsonl",
-        "--profile",
-        "profiles/slurm",
-        "--set-resources",
-        "weigh:gpu=1",
-    )
-    with ending(snakemake(copy, folder / "gpu.log", *arguments)) as run:
+    target = ("--force", "results/smoke/weigh/paper/test.jsonl")
+    with ending(
+        snakemake(copy, folder / "gpu.log", *target, "--profile", "profiles/slurm", "--set-resources", "weigh:gpu=1")
+    ) as run:
         check(run.wait(timeout=300) == 0, "one job was made again, with gpu=1")
     jobs = jobs_of((folder / "gpu.log").read_text(), folder / "cluster/jobs.txt")
     check([job.node for job in jobs] == ["n2"], "and ran on n2, the node with a GPU")
@@ -134,9 +127,7 @@ def run_on_slurm(copy: Path, folder: Path) -> None:
         run = snakemake(copy, log, "smoke", "--profile", "profiles/slurm")
         with ending(run):
             cancelled, model = cancel_a_training(run, results)
-            print(
-                f"  the training of {model} was cancelled after {time.monotonic() - start:.0f} s: scancel {cancelled}", flush=True
-            )
+            print(f"  training of {model} cancelled after {time.monotonic() - start:.0f} s: scancel {cancelled}", flush=True)
             check(run.wait(timeout=3600) == 0, f"smoke ran through the executor in {time.monotonic() - start:.0f} s")
         trained = (results / f"logs/train/{model}.log").read_text()
         check_jobs(jobs_of(log.read_text(), folder / "cluster/jobs.txt"), cancelled, trained)

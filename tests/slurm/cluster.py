@@ -14,9 +14,13 @@ NAME = "epic-test"
 LINK = Path("/etc/slurm/slurm.conf")
 NODES = {"n1": 17001, "n2": 17002}  # and their ports
 CONTROLLER_PORT = 17000
+CPUS, MEMORY_MB = (
+    10,
+    20000,
+)  # of a node: more than the largest job of the profile asks for, so that another one would fit beside it
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 
-# Nodes claim 8 CPUs each, whatever the machine has, so that jobs of the profile fit as it stands (config_overrides).
+# Nodes claim their CPUs, whatever the machine has, so that jobs of the profile fit as it stands (config_overrides).
 # Without accounting, finished jobs are read from the text file of JobComp.
 CONFIGURATION = """\
 ClusterName={name}
@@ -47,8 +51,8 @@ MinJobAge=300
 KillWait=5
 GresTypes=gpu
 SlurmdParameters=config_overrides
-NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs=8 RealMemory=16000 State=UNKNOWN
-NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs=8 RealMemory=16000 Gres=gpu:1 State=UNKNOWN
+NodeName=n1 NodeHostname={host} NodeAddr=127.0.0.1 Port={n1} CPUs={cpus} RealMemory={memory} State=UNKNOWN
+NodeName=n2 NodeHostname={host} NodeAddr=127.0.0.1 Port={n2} CPUs={cpus} RealMemory={memory} Gres=gpu:1 State=UNKNOWN
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 """
 
@@ -73,6 +77,7 @@ def refuse_another_cluster() -> None:
 def configure(folder: Path) -> None:
     """Write the configuration, and link it where every Slurm command looks for it."""
     settings = {"name": NAME, "host": socket.gethostname().split(".")[0], "port": CONTROLLER_PORT, "folder": folder, **NODES}
+    settings |= {"cpus": CPUS, "memory": MEMORY_MB}
     (folder / "slurm.conf").write_text(CONFIGURATION.format(**settings))
     (folder / "gres.conf").write_text("NodeName=n2 Name=gpu File=/dev/null\n")  # a GPU in name only
     (folder / "state").mkdir()

@@ -8,6 +8,7 @@ import yaml
 from epic.config import load_experiments
 from epic.preflight import _hosts
 from tests.conftest import ROOT, snakemake
+from tests.slurm import cluster
 from tests.workflow.test_dryrun import mine
 
 PROFILE = ROOT / "profiles" / "slurm"
@@ -73,3 +74,16 @@ def test_the_submitting_host_needs_no_gpu(tmp_path):
     for run in (there, here):
         assert run.returncode and "disk: 1e+09 GB free" in run.stdout, run.stdout
     assert "GPU (CUDA)" in here.stdout and "GPU (CUDA)" not in there.stdout
+
+
+def test_the_cluster_of_the_test_never_touches_another_one(tmp_path, monkeypatch):
+    link = tmp_path / "slurm.conf"
+    monkeypatch.setattr(cluster, "LINK", link)
+    cluster.refuse_another_cluster()  # there is none
+    link.symlink_to(f"/tmp/{cluster.NAME}-killed/cluster/slurm.conf")  # left by a test that was killed
+    cluster.refuse_another_cluster()
+    assert not link.is_symlink()
+    link.write_text("ClusterName=real")
+    with pytest.raises(SystemExit, match="belongs to a cluster"):
+        cluster.refuse_another_cluster()
+    assert link.read_text() == "ClusterName=real"
