@@ -11,7 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(BIN):$(PATH)
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench rulegraph clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -67,6 +67,9 @@ unit: $(READY)  ## the fast tests only
 
 bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
 	@python -m tests.bench $(BENCH)
+
+test-slurm: $(READY)  ## the smoke run on a Slurm cluster of two nodes on this machine (root; LOCAL=results/smoke saves a local run)
+	@python -m tests.slurm $(if $(LOCAL),--local "$(LOCAL)")
 
 rulegraph: $(READY)  ## draw the rule graph of the README (needs graphviz)
 	snakemake smoke --rulegraph --cores 1 2>/dev/null | dot -Tsvg -o workflow/report/rulegraph.svg

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +91,17 @@ def paper_model(mlm_encoder):
 def ir_datasets_home(tmp_path_factory):
     """Document stores of tests never lie in the user's home."""
     os.environ["IR_DATASETS_HOME"] = str(tmp_path_factory.mktemp("ir_datasets"))
+
+
+def copy_repository(folder):
+    """The repository without what runs left in it."""
+    unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", ".*_cache")
+
+    def ignored(path, names):
+        own = {"results", "experiments", "downloads"} if Path(path) == ROOT else set()  # of the person who runs the tests
+        return unwanted(path, names) | own
+
+    return Path(shutil.copytree(ROOT, folder, ignore=ignored))
 
 
 def snakemake(*arguments, directory, timeout=120, **environment):

@@ -20,7 +20,7 @@ import yaml
 
 from epic.differences import flat
 from epic.files import sha256_of
-from tests.conftest import ROOT, TINY
+from tests.conftest import ROOT, TINY, copy_repository
 from tests.loopback import content, loopback
 from tests.seeded import seed_tiny
 
@@ -149,8 +149,7 @@ def weights(encoder) -> bytes:
 def results(tmp_path_factory):
     """A copy of the repository in which paper.yaml is the seeded experiment, after the bare command."""
     folder = tmp_path_factory.mktemp("paper")
-    unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", ".*_cache", "results", "downloads")
-    shutil.copytree(ROOT, folder / "repository", ignore=unwanted)
+    copy_repository(folder / "repository")
     asked = seed_tiny(folder / "home")
     encoder = random_encoder(folder / "encoder")
     files = published(encoder, list(asked["dev-small"]))

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import copy_repository
 from tests.workflow.test_dryrun import jobs
 
 pytestmark = pytest.mark.smoke
@@ -79,14 +79,7 @@ def kill_while_training(copy):
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """The repository, copied, with this very environment as its .venv, after a killed and a finished `make smoke`."""
-    folder = tmp_path_factory.mktemp("smoke") / "repository"
-    unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", ".*_cache")
-
-    def ignored(path, names):
-        own = {"results", "experiments"} if Path(path) == ROOT else set()  # of the person who runs the tests
-        return unwanted(path, names) | own
-
-    shutil.copytree(ROOT, folder, ignore=ignored)
+    folder = copy_repository(tmp_path_factory.mktemp("smoke") / "repository")
     (folder / ".venv").mkdir()
     (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
     (folder / ".venv" / ".ready").touch()

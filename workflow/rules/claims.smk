@@ -5,6 +5,11 @@ out  results/{experiment}/claims.json, .md
 """
 
 
+# Seconds: a place in a queue would take longer.
+localrules:
+    claims,
+
+
 rule claims:
     input:
         claims=Path(workflow.basedir, "workflow", "resources", "claims.yaml"),

@@ -101,6 +101,11 @@ def memory(limit):
     return lambda wildcards: min(limit, max(memory_of(model) for model in experiment_of(wildcards)["models"]))
 
 
+def java_memory(wildcards):
+    """Memory of a job that starts Java: its heap, and what Java and Python take beside it."""
+    return experiment_of(wildcards)["compute"]["index_memory_mb"] + 2_000
+
+
 def at(pattern, wildcards, **more):
     """A results path of the same experiment."""
     return pattern.format(experiment=wildcards.experiment, **more)

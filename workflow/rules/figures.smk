@@ -7,6 +7,14 @@ out  results/{experiment}/figures/frequencies-{model}.png, words-{model}.png, tr
 """
 
 
+# Seconds: a place in a queue would take longer.
+localrules:
+    figures,
+    curves,
+    words,
+    charts,
+
+
 rule figures:
     input:
         counts=rules.frequencies.output.counts,

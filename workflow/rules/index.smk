@@ -18,7 +18,8 @@ rule index:
         "../../environment.yml"
     threads: 8
     resources:
-        mem_mb=setting("compute", "index_memory_mb"),
+        heap_mb=setting("compute", "index_memory_mb"),
+        mem_mb=java_memory,
         runtime="4h",
     params:
         code=code("index"),

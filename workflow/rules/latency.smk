@@ -20,6 +20,7 @@ rule latency:
         gpu=lambda wildcards: gpu(wildcards) if timed_row(wildcards)["kind"] == "model" else 0,
         mem_mb=memory(16_000),
         runtime="4h",
+        slurm_extra="--exclusive",  # on a cluster: a node for itself
     params:
         row=lambda wildcards: {key: row_here(wildcards).get(key) for key in ("kind", "keep")},
         system=timed_settings,

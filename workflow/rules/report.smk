@@ -5,6 +5,11 @@ out  results/{experiment}/report.html
 """
 
 
+# Seconds: a place in a queue would take longer.
+localrules:
+    report,
+
+
 rule report:
     input:
         lambda wildcards: leaves(report_files(wildcards)),

@@ -19,7 +19,8 @@ rule retrieve:
         "../../environment.yml"
     threads: 2
     resources:
-        mem_mb=setting("compute", "index_memory_mb"),
+        heap_mb=setting("compute", "index_memory_mb"),
+        mem_mb=java_memory,
         runtime="4h",
     params:
         bm25=lambda wildcards: {key: item("first_stage", key)(wildcards) for key in ("k1", "b")},  # as one value: params are compared without their names

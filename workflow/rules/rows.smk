@@ -5,6 +5,12 @@ out  results/{experiment}/rows/{row}.json, .md
 """
 
 
+# Seconds: a place in a queue would take longer.
+localrules:
+    rows,
+    pages,
+
+
 rule rows:
     input:
         unpack(row_inputs),

@@ -5,6 +5,11 @@ out  results/{experiment}/table.md, .tex, .csv, .json
 """
 
 
+# Seconds: a place in a queue would take longer.
+localrules:
+    table,
+
+
 rule table:
     input:
         rows=lambda wildcards: leaves(rows_of(wildcards)),

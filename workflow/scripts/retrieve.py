@@ -10,6 +10,6 @@ with log_to(snakemake.log[0]):
         **snakemake.params.bm25,
         hits=snakemake.params.hits,
         threads=snakemake.threads,
-        memory_mb=snakemake.resources.mem_mb,
+        memory_mb=snakemake.resources.heap_mb,
         out=snakemake.output.run,
     )
