@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import yaml
 
-from tests.conftest import ROOT, snakemake
+from tests.conftest import ROOT, copy_repository, snakemake
 
 
 def jobs(output):
@@ -208,8 +208,7 @@ def test_a_plan_of_the_paper_shows_needs_and_costs_and_runs_nothing(tmp_path, no
 @pytest.fixture
 def repository(tmp_path):
     """A copy of the repository without results, with this very environment as its .venv."""
-    folder, left_out = tmp_path / "copy", shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "tests")
-    shutil.copytree(ROOT, folder, ignore=left_out)
+    folder = copy_repository(tmp_path / "copy")
     (folder / ".venv").symlink_to(sys.prefix)
     return folder
 
