@@ -77,7 +77,7 @@ def _question(record: dict) -> Question:
 
 
 def split(questions: list[Question], dev: list[Question], test: list[Question]) -> dict[str, list[Question]]:
-    """Questions by part; `test` only those whose paragraph answers no training question, the samples from dev disjoint."""
+    """Questions by part; of dev and test only those whose paragraph answers no training question."""
     in_dev, in_test = ({question.key for question in part} for part in (dev, test))
     if in_dev & in_test:
         raise InputError("BoolQ: a question belongs to dev and to test")
@@ -87,12 +87,13 @@ def split(questions: list[Question], dev: list[Question], test: list[Question]) 
     if (found := (len(parts["dev"]), len(parts["test"]))) != (len(in_dev), len(in_test)):
         raise InputError(f"BoolQ: {found} of {(len(in_dev), len(in_test))} questions of dev and test were recognised")
     seen = {question.letters for question in parts["train"]}
-    drawn = random.Random(SEED).sample(parts.pop("dev"), sum(SAMPLES.values()))
+    unseen = {part: [question for question in parts[part] if question.letters not in seen] for part in ("dev", "test")}
+    drawn = random.Random(SEED).sample(unseen["dev"], sum(SAMPLES.values()))
     return {
         "train": parts["train"],
         "validation": drawn[: SAMPLES["validation"]],
         "tune": drawn[SAMPLES["validation"] :],
-        "test": [question for question in parts["test"] if question.letters not in seen],
+        "test": unseen["test"],
     }
 
 

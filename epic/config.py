@@ -110,6 +110,9 @@ def _check_references(path, settings) -> None:
         if model["start"] and model["formulation"] != "released":
             where = f"$.models.{model['id']}.start"
             raise InputError(f"{path}: {where}: the authors' weights are of the formulation released")
+    for stage in settings["first_stages"]:
+        if stage["predicted_queries"] and stage["weighted_text"]:
+            raise InputError(f"{path}: $.first_stages.{stage['id']}: predicted_queries and weighted_text exclude each other")
     for row in settings["rows"]:
         given = row.keys() & {"first_stage", "model", "keep", "runs"}
         _check_keys(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']}", given, KEYS_OF_KIND[row["kind"]])
@@ -130,6 +133,8 @@ def _check_references(path, settings) -> None:
             if find(settings["rows"], name)["kind"] == "published-only":
                 raise InputError(f"{path}: {where}: {name} is not run here")
 
+    if len(with_purpose(settings, "validation")) != 1 or len(with_purpose(settings, "tune")) > 1:
+        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation, and at most one tune")
     for passage in settings["texts"]["passages"]:
         if isinstance(passage, dict):
             must_exist("query_sets", passage["query_set"], "$.texts.passages")
@@ -141,6 +146,10 @@ def _check_references(path, settings) -> None:
     every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
     if every % size:
         raise InputError(f"{path}: $.train.validate_every: {every} is no multiple of batch_size ({size})")
+    tuned_on = find(settings["query_sets"], tuning_set(settings))
+    if settings["tune"]["max_cutoff"] > tuned_on["hits"]:
+        where = f"$.tune.max_cutoff: {settings['tune']['max_cutoff']}"
+        raise InputError(f"{path}: {where} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})")
     if settings["compute"]["precision"] != "float32" and settings["compute"]["device"] != "cuda":
         raise InputError(f"{path}: $.compute.precision: mixed precision is for the device cuda; say float32")
     triples = settings["triples"]
@@ -149,8 +158,6 @@ def _check_references(path, settings) -> None:
     if triples["source"] == "sampled":
         must_serve(triples["query_set"], ("train",), "$.triples.query_set")
         must_exist("first_stages", triples["first_stage"], "$.triples.first_stage")
-    if len(with_purpose(settings, "validation")) != 1 or len(with_purpose(settings, "tune")) > 1:
-        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation, and at most one tune")
 
 
 def _twice(items):

@@ -2,12 +2,14 @@
 
 import logging
 import pickle
+from itertools import islice
 
 from epic.datasets import alone, home, load
 from epic.files import InputError, read_json
 from epic.folder import folder_of
 
 log = logging.getLogger(__name__)
+LOOKED_UP_AT_ONCE = 10_000
 
 
 class Documents:
@@ -43,8 +45,10 @@ class Documents:
 
     def unknown(self, doc_ids) -> list[str]:
         """Those of `doc_ids` that are not in the collection, sorted."""
-        wanted = set(doc_ids)
-        return sorted(wanted - set(self._store.get_many(wanted)))
+        wanted, absent = iter(set(doc_ids)), set()
+        while some := set(islice(wanted, LOOKED_UP_AT_ONCE)):  # a look-up brings the texts along
+            absent |= some - set(self._store.get_many(some))
+        return sorted(absent)
 
     def span(self, positions: range):
         """Yield (id, text) of the documents at `positions`, a contiguous range."""

@@ -54,10 +54,10 @@ class Evidence:
 
     def test(self, system: dict, baseline: dict) -> dict:
         """The declared comparison of two rows."""
-        for test in self.tests:
-            if (test["system"], test["baseline"]) == (system["id"], baseline["id"]):
-                return test
-        raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
+        found = [test for test in self.tests if (test["system"], test["baseline"]) == (system["id"], baseline["id"])]
+        if not found:
+            raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
+        return next((test for test in found if test["margin"] is not None), found[0])  # the one that says most
 
     def other_set(self, row: dict) -> tuple[str, ...]:
         """Whether the headline query set is another one than that of a row's published value."""

@@ -10,8 +10,8 @@ import os
 import shutil
 from pathlib import Path
 
-from epic.files import InputError
-from epic.store import Store
+from epic.files import InputError, read_json
+from epic.store import FORMAT, Store
 
 log = logging.getLogger(__name__)
 PLACES = ("*/encode/*/*-of-*", "*/prune/*/*")
@@ -20,7 +20,8 @@ PLACES = ("*/encode/*/*-of-*", "*/prune/*/*")
 def mend(results) -> list[Path]:
     """Remove damaged shards and stores below a folder of results, and return which ones they were."""
     removed = []
-    for folder in sorted(path for place in PLACES for path in Path(results).glob(place) if path.is_dir()):
+    found = (path for place in PLACES for path in Path(results).glob(place) if path.is_dir())
+    for folder in sorted(path for path in found if not path.name.startswith(".")):  # those are being written
         try:
             check(folder)
         except InputError as error:
@@ -32,8 +33,18 @@ def mend(results) -> list[Path]:
 
 def check(folder: Path) -> None:
     """Refuse a store that is not as it was written."""
-    store, header = Store(folder), folder / "header.json"
+    header = folder / "header.json"
+    if of_another_format(header):
+        log.warning("%s: of another version of this program; it was left as it is", folder)
+        return
+    store = Store(folder)
     written = header.stat().st_mtime_ns
     if any((folder / name).stat().st_mtime_ns > written for name in store.sums):
         store.verify()
         os.utime(header)  # the same bytes, copied or touched: once is enough
+
+
+def of_another_format(header: Path) -> bool:
+    """Whether a store is whole, for all we know, but not ours to judge: hours of encoding are not thrown away for that."""
+    facts = read_json(header) if header.exists() else None
+    return isinstance(facts, dict) and isinstance(facts.get("format"), str) and facts["format"] != FORMAT

@@ -61,7 +61,7 @@ def memory_of(model: dict) -> int:
 
 
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
-CUTOFF, CUTOFF_EXPANDED = 99, 15  # paper: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
+CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
 CANDIDATES_BEYOND = 20  # of latency's unpruned vectors, epic.timed
 
 # Bytes.

@@ -48,6 +48,7 @@ class System:
 
         self.encode_query = query_encoder(files.checkpoint, settings["compute"])
         self.cutoff = read_json(files.cutoff)["cutoff"]
+        self.hits = max(self.hits, self.cutoff)  # as many as the row re-ranks
         if files.store:
             self.vectors = open_store(files.store, files.checkpoint).path
             return

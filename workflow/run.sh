@@ -6,14 +6,16 @@ mkdir -p .snakemake
 exec 9> .snakemake/run.lock
 flock --nonblock 9 || { echo "another run holds .snakemake/run.lock in this folder; wait for it to end" >&2; exit 1; }
 for process in /proc/[0-9]*; do
-    if [ "$(cat "$process/comm" 2>/dev/null)" = snakemake ] && [ "$(readlink "$process/cwd" 2>/dev/null)" = "$(pwd -P)" ]; then
-        echo "snakemake is running in this folder already (process ${process#/proc/}); wait for it to end" >&2
-        exit 1
-    fi
+    [ "$(readlink "$process/cwd" 2>/dev/null)" = "$(pwd -P)" ] || continue
+    case "$(tr '\0' ' ' 2>/dev/null < "$process/cmdline")" in
+        *bin/snakemake\ * | *\ -m\ snakemake\ *)
+            echo "snakemake is running in this folder already (process ${process#/proc/}); wait for it to end" >&2
+            exit 1 ;;
+    esac
 done
 if [ -n "$(ls -A .snakemake/locks 2>/dev/null)" ]; then
     echo "removing the lock of a run that did not end" >&2
-    snakemake --unlock --cores 1 > /dev/null 2>&1 || true  # the run itself says what is wrong
+    snakemake "$@" --unlock > /dev/null 2>&1 || true  # the run itself says what is wrong
 fi
 PYTHONPATH="$(dirname "$0")/.." python -m epic mend results  # what was damaged meanwhile is made again
 exec snakemake "$@"

@@ -131,8 +131,8 @@ def verdicts(evidence, differs=()):
         ("query-vector-gpu", None, "not checkable here"),
         ("score", 1.0, "not comparable"),
         ("slower-on-bm25", "slower", "holds"),
-        ("pruned-faster-bm25", "slower", "holds"),
-        ("pruned-faster-doctttttquery", "slower", "holds"),
+        ("pruned-faster-bm25", "slower", "seen here"),
+        ("pruned-faster-doctttttquery", "slower", "seen here"),
         ("loading", "loading", "holds"),
         ("pruned-like-doctttttquery", "no difference", "holds"),
         ("beats-doc2query", None, "not checkable here"),
@@ -195,6 +195,17 @@ def test_without_a_margin_nothing_is_called_equivalent(evidence):
     for test in evidence.tests:
         test["margin"] = test["p_equivalence_holm"] = None
     assert verdicts(evidence)["pruned-bm25"] == (None, "not checkable here")
+
+
+def test_a_significant_hair_within_the_margin_makes_no_difference_that_matters(evidence):
+    (test,) = [test for test in evidence.tests if (test["system"], test["baseline"]) == ("bm25-1000", "bm25-full")]
+    test |= {"significant": True, "conclusion": "different, by less than 0.005"}
+    assert verdicts(evidence)["pruned-bm25"] == ("no difference that matters", "holds")
+
+
+def test_without_a_model_there_are_no_costs(evidence):
+    evidence.costs.clear()
+    assert verdicts(evidence)["bytes-full"] == (None, "not checkable here")
 
 
 def test_a_bound_within_the_interval_is_inconclusive(evidence):

@@ -108,6 +108,11 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["rows"][4].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
         (lambda s: s["rows"][0].update(keep=10), r"\$\.rows\.bm25: a row of the kind first-stage has no keep"),
         (lambda s: s["rows"][4].update(first_stage="bm26"), r"no bm26 in first_stages; there are bm25, doctttttquery"),
+        (lambda s: s["tune"].update(max_cutoff=201), r"\$\.tune\.max_cutoff: 201 is more than the hits of validation \(200\)"),
+        (
+            lambda s: s["first_stages"][2].update(weighted_text={"source": "path:x"}),
+            r"first_stages\.doc2query: .* exclude each other",
+        ),
         (lambda s: s["rows"][-1].pop("runs"), r"\$\.rows\.bert-large: a row of the kind run-file needs runs"),
         (
             lambda s: s["rows"][-1]["runs"][0].update(query_set="train"),

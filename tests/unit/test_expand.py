@@ -77,6 +77,15 @@ def test_predictions_for_another_number_of_passages_are_refused(documents, sampl
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_surplus_predictions_are_noticed_wherever_files_end(documents, samples, tmp_path, monkeypatch, size):
+    monkeypatch.setattr("epic.expand.DOCS_PER_FILE", size)
+    for sample in range(2):
+        (samples / NAME.format(sample, 1)).write_text("more\n" * 4)
+    with pytest.raises(InputError, match="for 7 passages, but the collection has 4"):
+        expand(documents, samples, 2, None, tmp_path / "out")
+
+
 def test_a_sample_that_ends_early_is_named(documents, samples, tmp_path):
     (samples / NAME.format(1, 0)).write_text("only one\n")
     with pytest.raises(InputError, match=r"sample001\.txt000-1004000 ends after line 1"):

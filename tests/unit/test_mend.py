@@ -58,6 +58,14 @@ def test_a_copy_that_is_newer_than_its_header_is_compared_once(results, monkeypa
     assert mend(results) == [] and compared == [folder]
 
 
+def test_what_is_being_written_or_of_another_version_is_left_alone(results, caplog):
+    (results / "mine/encode/paper/.1-of-2.node7-123.part").mkdir()
+    header = results / "mine/prune/paper/3/header.json"
+    header.write_text(header.read_text().replace("epic-vectors-2", "epic-vectors-3"))
+    assert mend(results) == [] and len(left(results)) == 3 and "another version" in caplog.text
+    assert (results / "mine/encode/paper/.1-of-2.node7-123.part").exists()
+
+
 def test_without_results_there_is_nothing_to_do(tmp_path):
     assert mend(tmp_path / "none") == []
 

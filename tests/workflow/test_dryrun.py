@@ -89,11 +89,11 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
 
 ABSENT = dict(
     [
-        ("results/nope/table.md", "there is no experiment nope; there are mini, mini-seeds, paper, smoke"),
+        ("results/nope/table.md", "there is no experiment nope; there are mini-seeds, mini, paper, smoke"),
         ("results/smoke/train/nope/history.tsv", "there is no model in smoke: nope; there are paper"),
         ("results/smoke/rows/nope.md", "there is no row in smoke: nope; there are bm25, doc2query"),
         ("results/smoke/rows/epic_bm25_r1000.md", "there is no row in smoke: epic_bm25_r1000; there are bm25"),
-        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini, mini-seeds, paper, smoke"),
+        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini-seeds, mini, paper, smoke"),
         ("results/smoke/index/nope", "there is no first stage in smoke: nope; there are bm25, doctttttquery"),
         ("results/smoke/data/nope.queries.tsv", "there is no query set in smoke: nope; there are train, validation, test"),
         ("results/smoke/rerank/bm25/test.run", "row bm25 of smoke is of the kind first-stage: there is nothing to re-rank"),

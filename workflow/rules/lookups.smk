@@ -53,7 +53,7 @@ def triples_inputs(wildcards):
     """The files of a folder's docpairs; queries, judgments and run where triples are sampled."""
     source = experiment_of(wildcards)["triples"]
     if source["source"] == "docpairs":
-        return {"published": files_of(source["dataset"], "docpairs", "queries")}
+        return {"published": files_of(wildcards, source["dataset"], "docpairs", "queries")}
     names = {"query_set": source["query_set"], "first_stage": source["first_stage"]}
     return {
         "queries": at(rules.queries.output.queries, wildcards, **names),

@@ -17,7 +17,7 @@ rule replay:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=4_000,
+        mem_mb=8_000,
         runtime="1h",
     params:
         hits=item("query_set", "hits"),
