@@ -188,7 +188,7 @@ def test_a_disk_that_is_too_small_is_refused(tmp_path):
 def test_memory_that_is_too_small_is_refused(tmp_path):
     mine(tmp_path, lambda settings: settings["compute"].update(index_memory_mb=10**9))
     run = snakemake("results/mine/index/bm25", directory=tmp_path)
-    assert run.returncode and re.search(r"memory: 1,000,000 GB .*run on a machine with more memory", run.stdout)
+    assert run.returncode and re.search(r"memory: 1,000,002 GB .*run on a machine with more memory", run.stdout)
     assert not (tmp_path / "results").exists()
 
 
