@@ -104,6 +104,14 @@ def copy_repository(folder):
     return Path(shutil.copytree(ROOT, folder, ignore=ignored))
 
 
+def link_environment(folder) -> None:
+    """Make this very environment the .venv of a copy, ready; `make` could clear the links, but not what they lead to."""
+    (folder / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):  # Python looks for the last one beside `bin`
+        (folder / ".venv" / name).symlink_to(Path(sys.prefix) / name)
+    (folder / ".venv" / ".ready").touch()
+
+
 def snakemake(*arguments, directory, timeout=120, **environment):
     """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", directory]

@@ -10,7 +10,6 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from functools import partial
 from pathlib import Path
@@ -18,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.conftest import copy_repository
+from tests.conftest import copy_repository, link_environment
 from tests.workflow.test_dryrun import jobs
 
 pytestmark = pytest.mark.smoke
@@ -80,9 +79,7 @@ def kill_while_training(copy):
 def copy(tmp_path_factory):
     """The repository, copied, with this very environment as its .venv, after a killed and a finished `make smoke`."""
     folder = copy_repository(tmp_path_factory.mktemp("smoke") / "repository")
-    (folder / ".venv").mkdir()
-    (folder / ".venv" / "bin").symlink_to(Path(sys.executable).parent)
-    (folder / ".venv" / ".ready").touch()
+    link_environment(folder)
     kill_while_training(folder)
     assert not (folder / "results/smoke/table.md").exists()
     (folder / f"results/smoke/.table.md.{platform.node()}-999999999.part").write_text("left by a process that was killed")
