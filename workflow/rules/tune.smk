@@ -1,6 +1,6 @@
-"""tune: how many first-stage hits to re-rank, chosen on the validation queries with unpruned scores.
+"""tune: how many first-stage hits to re-rank, chosen on the tuning queries (those of validation where there are no others).
 
-in   results/{experiment}/train/{model}/checkpoint/, validation query vectors, judgments and first-stage run
+in   results/{experiment}/train/{model}/checkpoint/, their query vectors, judgments and first-stage run
 out  results/{experiment}/tune/{model}/{first_stage}.json
 """
 
