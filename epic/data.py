@@ -6,13 +6,11 @@ Of all rules, only those that come here, to `epic.triples` or to `epic.statistic
 import logging
 
 from epic.datasets import load
-from epic.documents import Documents, build, open_documents
+from epic.documents import Documents, build
 from epic.files import InputError, sha256_of, write_json, write_text
 from epic.folder import folder_of
 from epic.irds import fetched
-from epic.records import read_qrels, read_queries
 
-__all__ = ["Documents", "load", "open_documents", "prepare_documents", "prepare_queries", "read_qrels", "read_queries"]
 log = logging.getLogger(__name__)
 REPAIRED = ("msmarco-passage",)  # some passages were encoded twice: ir_datasets undoes it, the authors indexed them as they were
 

@@ -41,10 +41,7 @@ def expand(documents: Documents, predicted, samples: int | None, weighted, out) 
                     total += 1
                     with_text += bool(text.strip())
                     stream.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
-        if next(texts, None) is not None:  # what comes too much is refused by those who know what it is
-            raise InputError(
-                f"{predicted or weighted or documents.dataset}: more texts than the {len(documents)} passages there are"
-            )
+        next(texts, None)  # asked once more, a source that holds too much refuses it, and says what it is
         if total != len(documents) and not weighted:
             raise InputError(f"{documents.dataset} gave {total} of its {len(documents)} documents; build its store anew")
         absent = len(documents) - total

@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from epic.data import Documents, open_documents, prepare_documents, prepare_queries, read_qrels, read_queries
+from epic.data import prepare_documents, prepare_queries
+from epic.documents import Documents, open_documents
 from epic.files import InputError
 from epic.folder import folder_of, resolve
-from epic.records import read_triples
+from epic.records import read_qrels, read_queries, read_triples
 from epic.triples import from_docpairs
 
 

@@ -28,7 +28,8 @@ def get_data(package, name):
 pkgutil.get_data = get_data
 from epic import irds
 irds.PAUSES = (0.05, 0.05)
-from epic.data import open_documents, prepare_documents, prepare_queries
+from epic.data import prepare_documents, prepare_queries
+from epic.documents import open_documents
 from epic.triples import write_triples
 out = OUT
 def documents():

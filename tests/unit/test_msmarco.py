@@ -28,7 +28,8 @@ PREPARE = f"""
 import json, logging, sys
 logging.basicConfig(level="INFO")
 from pathlib import Path
-from epic.data import open_documents, prepare_documents, prepare_queries
+from epic.data import prepare_documents, prepare_queries
+from epic.documents import open_documents
 from epic.triples import write_triples
 out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(OUT)
 prepare_documents("msmarco-passage", COUNT, out / "manifest.json")

@@ -1,6 +1,7 @@
 """Write one query set and its judgments as plain files."""
 
-from epic.data import open_documents, prepare_queries
+from epic.data import prepare_queries
+from epic.documents import open_documents
 from epic.log import log_to
 
 with log_to(snakemake.log[0]):
