@@ -38,8 +38,10 @@ smoke mini:
 	@echo "report:  results/$@/report.html"; echo "rows:    results/$@/rows/"
 	@echo "figures: $$(ls results/$@/figures/*.png | tr '\n' ' ')"; echo "logs:    results/$@/logs/"
 
+SEEDS := results/mini/evaluate/epic-bm25-full/test.tsv $(foreach seed,43 44,results/mini-seeds/evaluate/seed-$(seed)-full/test.tsv)
 mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
-	@workflow/run.sh results/mini-seeds/significance/test.json --cores $(CORES)
+	@workflow/run.sh $(SEEDS) results/mini-seeds/significance/test.json --cores $(CORES)
+	@echo; epic spread $(SEEDS)
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1

@@ -17,6 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     _import_vectors(commands)
     _verify(commands)
     _mend(commands)
+    _spread(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -95,6 +96,18 @@ def _run_mend(options) -> None:
     from epic.mend import mend
 
     mend(options.results)
+
+
+def _spread(commands) -> None:
+    parser = commands.add_parser("spread", help="how far apart runs of the same queries are, as of one model with several seeds")
+    parser.add_argument("values", nargs="+", metavar="FILE", help="results/EXPERIMENT/evaluate/ROW/QUERY-SET.tsv")
+    parser.set_defaults(run=_run_spread)
+
+
+def _run_spread(options) -> None:
+    from epic.spread import spread
+
+    print(spread(options.values))
 
 
 if __name__ == "__main__":

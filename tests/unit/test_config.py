@@ -92,6 +92,15 @@ def test_the_cut_off_is_chosen_on_a_set_of_its_own_where_there_is_one():
     assert tuning_set(experiments["paper"]) == validation_set(experiments["paper"]) == "validation"
 
 
+def test_seeds_of_mini_differ_in_nothing_but_the_seed():
+    experiments = load_experiments([EXPERIMENTS], SCHEMA)
+    mini, seeds = experiments["mini"], experiments["mini-seeds"]
+    assert {key for key in mini if mini[key] != seeds[key]} == {"title", "models", "comparisons", "rows"}
+    assert [model["seed"] for model in seeds["models"]] == [43, 44] and find(mini["models"], "paper")["seed"] == 42
+    same = {"id": None, "seed": None}
+    assert all(model | same == find(mini["models"], "paper") | same for model in seeds["models"])
+
+
 def test_smoke_says_that_its_numbers_are_not_comparable():
     note = load_experiments([EXPERIMENTS], SCHEMA)["smoke"]["note"]
     assert "never comparable" in note and "MS MARCO" in note and "Natural Questions" in note

@@ -1,0 +1,48 @@
+"""The spread over seeds: means, their standard deviation, and runs that do not belong together."""
+
+import pytest
+
+from epic.__main__ import main
+from epic.files import InputError
+from epic.spread import spread
+
+
+def values(tmp_path, name, *per_query, measures=("RR@10", "AP")):
+    """Per-query values, the same for each measure."""
+    lines = ["\t".join(("query_id", *measures)), *(f"{query_id}\t{value}\t{value / 2}" for query_id, value in per_query)]
+    (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path / name
+
+
+def test_means_and_their_spread(tmp_path, capsys):
+    runs = [
+        values(tmp_path, "42.tsv", ("a", 1.0), ("b", 0.0)),
+        values(tmp_path, "43.tsv", ("a", 1.0), ("b", 0.2)),
+        values(tmp_path, "44.tsv", ("b", 0.4), ("a", 1.0)),  # another order of the same queries
+    ]
+    assert main(["spread", *map(str, runs)]) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert header.split() == ["2", "queries", "RR@10", "AP"] and len({len(line) for line in (header, *lines)}) == 1
+    assert [line.rsplit(maxsplit=2)[1:] for line in lines] == [
+        ["0.5000", "0.2500"],
+        ["0.6000", "0.3000"],
+        ["0.7000", "0.3500"],
+        ["0.6000", "0.3000"],  # mean
+        ["0.1000", "0.0500"],  # standard deviation: of a sample, so divided by 2 and not by 3
+        ["0.5000", "0.2500"],
+        ["0.7000", "0.3500"],
+    ]
+
+
+def test_runs_that_do_not_belong_together(tmp_path, capsys):
+    one = values(tmp_path, "one.tsv", ("a", 1.0), ("b", 0.0))
+    with pytest.raises(InputError, match="two or more runs, not 1"):
+        spread([one])
+    with pytest.raises(InputError, match="named twice"):
+        spread([one, one])
+    with pytest.raises(InputError, match=r"other\.tsv and .*one\.tsv were not evaluated on the same queries"):
+        spread([one, values(tmp_path, "other.tsv", ("a", 1.0), ("c", 0.0))])
+    with pytest.raises(InputError, match="by the same measures"):
+        spread([one, values(tmp_path, "graded.tsv", ("a", 1.0), ("b", 0.0), measures=("RR@10", "AP(rel=2)"))])
+    assert main(["spread", str(one), str(tmp_path / "absent.tsv")]) == 1
+    assert "absent.tsv" in capsys.readouterr().err
