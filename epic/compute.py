@@ -1,14 +1,18 @@
 """Where and how tensors are computed: a setting of the experiment, never of the machine a job lands on."""
 
 import ctypes
+import fcntl
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import torch
 
 from epic.files import InputError
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+_held: list = []  # the lock of this process's graphics card
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 
 
@@ -16,12 +20,34 @@ def prepare(device: str, threads: int) -> str:
     """Fix threads and deterministic kernels for this process, and return the device; a missing GPU is an error."""
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("compute.device is cuda, but torch sees no GPU; set it to cpu, or run where there is one")
+    if device == "cuda":
+        _take_card()
     torch.set_num_threads(threads)
     _keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
     torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads memory it has not written
     return device
+
+
+def _take_card() -> None:
+    """Where there are several graphics cards, compute on the first that no other job has; a lock is kept while this one lives.
+
+    Snakemake counts cards, but does not say which; on a cluster a job sees its own alone. If all are taken, the first is shared.
+    """
+    if _held or torch.cuda.device_count() < 2:
+        return
+    for card in range(torch.cuda.device_count()):
+        name = f"epic-{os.getuid()}-card-{torch.cuda.get_device_properties(card).uuid}.lock"
+        stream = open(Path(tempfile.gettempdir(), name), "w")  # noqa: SIM115 - it stays open
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            stream.close()
+            continue
+        _held.append(stream)
+        torch.cuda.set_device(card)
+        return
 
 
 def give_back_memory() -> None:

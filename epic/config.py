@@ -150,6 +150,11 @@ def _check_references(path, settings) -> None:
     if settings["tune"]["max_cutoff"] > tuned_on["hits"]:
         where = f"$.tune.max_cutoff: {settings['tune']['max_cutoff']}"
         raise InputError(f"{path}: {where} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})")
+    timed_on = find(settings["query_sets"], settings["latency"]["query_set"])
+    deepest = max(settings["tune"]["max_cutoff"], settings["latency"]["hits"])
+    if timed_on["hits"] < deepest and any(row.get("keep") == "full" for row in settings["rows"]):
+        where = f"$.latency.query_set: {timed_on['id']} has {timed_on['hits']} hits"
+        raise InputError(f"{path}: {where}; unpruned rows may be timed with {deepest} (latency.hits, tune.max_cutoff)")
     if settings["compute"]["precision"] != "float32" and settings["compute"]["device"] != "cuda":
         raise InputError(f"{path}: $.compute.precision: mixed precision is for the device cuda; say float32")
     triples = settings["triples"]

@@ -43,9 +43,13 @@ def cost(job: Job, settings: dict, collection: Collection) -> Cost:
 
 
 def _fetch(job, settings, collection):
-    sizes = {download["file"]: download["bytes"] for download in settings["downloads"]}
-    size = sizes[job.wildcards["file"]] or rates.DOWNLOAD_OF_UNKNOWN_SIZE
-    return Cost(size, rates.START + size * rates.DOWNLOAD)
+    (download,) = (download for download in settings["downloads"] if download["file"] == job.wildcards["file"])
+    return Cost(0.0, rates.START + size_of_download(download) * rates.DISK)  # epic.sources counts what is fetched
+
+
+def size_of_download(download: dict) -> float:
+    """Bytes of a published file, assumed where they are not published."""
+    return download["bytes"] or rates.DOWNLOAD_OF_UNKNOWN_SIZE
 
 
 def _data(job, settings, collection):

@@ -12,6 +12,8 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
+DRAFT = ".part"  # how names end while something is written
+
 
 class InputError(ValueError):
     """An input a person can mend; the message names the file, the line and the remedy."""
@@ -24,24 +26,40 @@ def whole(path):
     The name carries host and process, so that a job orphaned by a crash and its successor never write to one file;
     what dead processes left behind is removed.
     """
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mine = f".{path.name}.{platform.node()}-"
-    for leftover in path.parent.glob(f"{glob.escape(mine)}*.part"):
-        if not Path("/proc", leftover.name.removeprefix(mine).removesuffix(".part")).exists():
-            _remove(leftover)
-    draft = path.with_name(f"{mine}{os.getpid()}.part")
-    _remove(draft)
+    path, draft = Path(path), _draft_of(Path(path))
     try:
         yield draft
         if draft.is_dir():
-            _remove(path)  # os.replace refuses a folder that is not empty
+            remove(path)  # os.replace refuses a folder that is not empty
         os.replace(draft, path)
     finally:
-        _remove(draft)
+        remove(draft)
 
 
-def _remove(path: Path) -> None:
+@contextmanager
+def scratch(path):
+    """Yield an empty folder beside `path` that is gone afterwards, or when the next one for `path` is asked for."""
+    draft = _draft_of(Path(path))
+    draft.mkdir()
+    try:
+        yield draft
+    finally:
+        remove(draft)
+
+
+def _draft_of(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    mine = f".{path.name}.{platform.node()}-"
+    for leftover in path.parent.glob(f"{glob.escape(mine)}*{DRAFT}"):
+        if not Path("/proc", leftover.name.removeprefix(mine).removesuffix(DRAFT)).exists():
+            remove(leftover)
+    draft = path.with_name(f"{mine}{os.getpid()}{DRAFT}")
+    remove(draft)
+    return draft
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder, or nothing where there is neither."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -3,22 +3,29 @@
 Snakemake looks at the time of an output, not at its content: a shard that a full disk cut off, or a store that was written
 over, would be used as it is. Whatever has the size that its header promises and is not newer than the header is taken as
 whole; what is newer is compared with its checksums. `epic verify` compares without asking for the time.
+
+Drafts that a killed job left are removed when the next job writes the same file on the same machine; on a cluster that may
+be another one, so drafts that nothing was written to for a day are removed here.
 """
 
 import logging
 import os
 import shutil
+import time
+from contextlib import suppress
 from pathlib import Path
 
-from epic.files import InputError, read_json
+from epic.files import DRAFT, InputError, read_json, remove
 from epic.store import FORMAT, Store
 
 log = logging.getLogger(__name__)
 PLACES = ("*/encode/*/*-of-*", "*/prune/*/*")
+DAY = 24 * 3600
 
 
 def mend(results) -> list[Path]:
     """Remove damaged shards and stores below a folder of results, and return which ones they were."""
+    remove_drafts(results)
     removed = []
     found = (path for place in PLACES for path in Path(results).glob(place) if path.is_dir())
     for folder in sorted(path for path in found if not path.name.startswith(".")):  # those are being written
@@ -29,6 +36,16 @@ def mend(results) -> list[Path]:
             shutil.rmtree(folder)
             removed.append(folder)
     return removed
+
+
+def remove_drafts(results) -> None:
+    """Remove what jobs on any machine began to write and left."""
+    for draft in sorted(Path(results).glob(f"*/**/.*{DRAFT}")):
+        with suppress(FileNotFoundError):  # its job lives, and is done with it
+            written = max(path.stat().st_mtime for path in (draft, *draft.rglob("*")))
+            if written < time.time() - DAY:
+                remove(draft)
+                log.warning("%s: left by a job that was killed; it was removed", draft)
 
 
 def check(folder: Path) -> None:

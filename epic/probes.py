@@ -1,10 +1,12 @@
 """What this machine has, asked in seconds: disk, memory, GPU, Java, the network, folders that others see."""
 
 import os
+import re
 import shutil
 import socket
 import threading
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -30,9 +32,18 @@ class Check(NamedTuple):
 
 def gpu() -> Check:
     """An NVIDIA GPU, asked of its driver: importing torch would take seconds."""
-    if names := gpu_names():
+    if (names := gpu_names()) and not torch_has_cuda():
+        found = f"{names[0]}, but torch was built without CUDA"
+        return Check("GPU (CUDA)", found, "install the build of torch with CUDA, of the version in constraints.txt")
+    if names:
         return Check("GPU (CUDA)", names[0], "")
     return Check("GPU (CUDA)", "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
+
+
+def torch_has_cuda() -> bool:
+    """Whether torch was built for NVIDIA's GPUs, as its own file of versions says."""
+    version = Path(find_spec("torch").origin).with_name("version.py").read_text(encoding="utf-8")
+    return bool(re.search(r"^cuda\b[^=]*= *['\"]", version, re.MULTILINE))
 
 
 def java() -> Check:
@@ -63,8 +74,13 @@ def disks(needs: list[tuple[str, Path, float]]) -> list[Check]:
     """Free space for (what, folder, bytes); folders of one file system need it together."""
     by_device: dict[int, list[tuple[str, Path, float]]] = {}
     for what, folder, size in needs:
-        by_device.setdefault(_existing(folder).stat().st_dev, []).append((what, folder, size))
+        by_device.setdefault(disk_of(folder), []).append((what, folder, size))
     return [_disk(found) for found in by_device.values() if sum(size for _, _, size in found)]
+
+
+def disk_of(folder) -> int:
+    """The number of the file system that a folder lies on, or will lie on."""
+    return _existing(folder).stat().st_dev
 
 
 def _disk(needs: list[tuple[str, Path, float]]) -> Check:
@@ -73,7 +89,7 @@ def _disk(needs: list[tuple[str, Path, float]]) -> Check:
     for what, _, size in needs:
         sizes[what] = sizes.get(what, 0.0) + size
     parts = " + ".join(f"{what} {amount(size / GB)}" for what, size in sizes.items() if size)
-    remedy = "" if free >= wanted else "free some, or use a larger disk: --directory, IR_DATASETS_HOME, HF_HOME"
+    remedy = "" if free >= wanted else "free some, or use a larger disk: --directory, IR_DATASETS_HOME, HF_HOME, EPIC_DOWNLOADS"
     return Check(f"disk: {amount(wanted / GB)} GB free ({parts})", f"{amount(free / GB)} GB", remedy)
 
 
@@ -105,7 +121,7 @@ def file_system_of(folder: Path, mounts="/proc/mounts") -> str:
 
 
 def networks(files: dict[tuple[str, ...], str]) -> list[Check]:
-    """Hosts to download from, all asked at once; one host of each group is enough. A proxy is not asked."""
+    """Hosts to download from, with a port where it is not 443, all asked at once; one of a group is enough. No proxy is asked."""
     hosts = sorted({host for group in files for host in group})
     proxy = any(os.environ.get(name) for name in PROXIES)
     said = dict.fromkeys(hosts, "through a proxy, not checked") if proxy else _asked(hosts)
@@ -124,7 +140,8 @@ def _asked(hosts: list[str]) -> dict[str, str]:
 
     def connect(host):
         try:
-            socket.create_connection((host, 443), SECONDS).close()
+            name, _, port = host.partition(":")
+            socket.create_connection((name, int(port or 443)), SECONDS).close()
             answers[host] = "reachable"
         except OSError as error:
             answers[host] = f"not reachable ({type(error).__name__})"

@@ -11,10 +11,11 @@ from urllib.parse import urlsplit
 from epic import rates
 from epic.datasets import load
 from epic.encoder import FILES
-from epic.estimates import Collection, Job
+from epic.estimates import Collection, Job, size_of_download
 from epic.fetch import kept_at
 from epic.files import numbered_lines
 from epic.folder import MADE, Folder, folder_of
+from epic.probes import disk_of
 
 READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "replay", "interpret"}
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
@@ -24,7 +25,7 @@ class Absent(NamedTuple):
     """A file to fetch or to build; any of `hosts` serves it, and `folder` grows by `size`."""
 
     name: str
-    hosts: tuple[str, ...]
+    hosts: tuple[str, ...]  # with their port, where it is not that of https
     folder: Path
     size: float
     spare: float = 0.0  # more that must be free, though it stays so
@@ -109,8 +110,7 @@ def downloads_of(part):
         place = part._cache_path and Path(part._cache_path)
         urls = [mirror.url for mirror in part.mirrors if hasattr(mirror, "url")]
         if urls and not (place and place.exists()):
-            hosts = tuple(dict.fromkeys(urlsplit(url).hostname for url in urls))
-            yield Absent(urls[0], hosts, place.parent if place else _temporary(), part._size_hint or 0)
+            yield Absent(urls[0], _hosts(urls), place.parent if place else _temporary(), part._size_hint or 0)
         return
     if type(part).__module__.startswith("ir_datasets"):
         for inner in vars(part).values():
@@ -130,7 +130,7 @@ def _of_hugging_face(settings: dict, jobs: list[Job]):
         if model["id"] in asked and not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
             from huggingface_hub import constants
 
-            hosts, barred = (urlsplit(constants.ENDPOINT).hostname,), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
+            hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
             size = rates.encoder_named(encoder["source"]).weights
             yield Absent(encoder["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
 
@@ -142,9 +142,20 @@ def _cached(encoder: dict) -> bool:
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):
-    """Published files; the fetching job's own estimate counts their bytes."""
+    """Published files, into their own folder; results hold them as links if that is on the same disk."""
     asked = {job.wildcards["file"]: job for job in jobs if job.rule == "fetch"}
     for download in settings["downloads"]:
-        if download["file"] in asked and not kept_at(download["file"]).exists():
-            hosts = tuple(dict.fromkeys(urlsplit(url).hostname for url in download["urls"]))
-            yield Absent(download["file"], hosts, Path("."), 0)
+        if download["file"] not in asked:
+            continue
+        kept, size = kept_at(download["file"]), size_of_download(download)
+        if not kept.exists():
+            yield Absent(download["file"], _hosts(download["urls"]), kept.parent, size)
+        if disk_of(kept.parent) != disk_of("results"):
+            yield Absent(f"{download['file']}: copy", (), Path("results"), size)
+
+
+def _hosts(urls) -> tuple[str, ...]:
+    """The hosts of some addresses, each once; one that is not asked at https' port has its own behind it."""
+    parts = [urlsplit(url) for url in urls]
+    ports = [part.port or {"http": 80}.get(part.scheme, 443) for part in parts]
+    return tuple(dict.fromkeys(part.hostname + f":{port}" * (port != 443) for part, port in zip(parts, ports, strict=True)))

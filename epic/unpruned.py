@@ -4,6 +4,8 @@ Each candidate passage runs through the body once, and phi_d is evaluated only a
 have it as a candidate. Values are rounded to float16 as a stored vector's would be.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 
@@ -15,6 +17,8 @@ from epic.log import progress
 from epic.model import Epic
 from epic.runs import Run, ScoredDoc
 from epic.vectors import QueryVector, finite, read_vectors
+
+AT_A_TIME = 20_000  # passages whose texts and word-pieces are in memory; a large query set has millions of candidates
 
 
 def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_budget: int) -> Run:
@@ -29,23 +33,28 @@ def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryV
     for query_id, hits in run.items():
         for hit in hits:
             wanted.setdefault(hit.doc_id, []).append(query_id)
-    doc_ids = list(wanted)
-    pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    scores = pair_scores(model, pieces, wanted, queries, token_budget)
+    doc_ids, scores = list(wanted), {}
+    with progress(total=len(doc_ids), desc="passages", unit="passage") as bar:
+        for place in range(0, len(doc_ids), AT_A_TIME):
+            some = doc_ids[place : place + AT_A_TIME]
+            pieces = dict(zip(some, model.pieces(documents.texts(some)), strict=True))
+            scores |= pair_scores(model, pieces, wanted, queries, token_budget, bar.update)
     return {query_id: [ScoredDoc(hit.doc_id, scores[query_id, hit.doc_id]) for hit in hits] for query_id, hits in run.items()}
 
 
 @torch.inference_mode()
-def pair_scores(model: Epic, pieces: dict, wanted: dict, queries: dict, token_budget: int) -> dict:
-    """sim(q, d) by (query id, document id) for every document and the queries that want it."""
+def pair_scores(
+    model: Epic, pieces: dict, wanted: dict, queries: dict, token_budget: int, done: Callable = lambda passages: None
+) -> dict:
+    """sim(q, d) by (query id, document id) for every document and the queries that want it; `done` is told how many are."""
     scores = {}
-    with model.autocast(), progress(total=len(pieces), desc="passages", unit="passage") as bar:
+    with model.autocast():
         for batch in by_tokens(pieces, token_budget, model.body.window):
             for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries):
                 for query_id in wanted[doc_id]:
                     query = queries[query_id]
                     scores[query_id, doc_id] = dot(query, phi[np.searchsorted(terms, query.terms)])
-            bar.update(len(batch))
+            done(len(batch))
     return scores
 
 

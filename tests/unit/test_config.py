@@ -113,6 +113,10 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
         (lambda s: s["train"].pop("patience"), r"mine\.yaml: \$\.train: 'patience' is a required property"),
         (lambda s: s.update(extra=1), r"mine\.yaml: \$: .*'extra' was unexpected"),
         (lambda s: s["models"][0]["encoder"].update(sha256="abc"), r"\$\.models\[0\]\.encoder\.sha256"),
+        (
+            lambda s: find(s["query_sets"], s["latency"]["query_set"]).update(hits=99),
+            r"test has 99 hits; unpruned rows may be timed with \d+",
+        ),
         (lambda s: s["rows"][4].update(keep=0), r"\$\.rows\[4\]\.keep"),
         (lambda s: s["rows"][4].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
         (lambda s: s["rows"][0].update(keep=10), r"\$\.rows\.bm25: a row of the kind first-stage has no keep"),

@@ -187,6 +187,21 @@ def test_unpruned_scores_equal_those_of_a_complete_store(model, documents, tmp_p
     assert {hit.score for hit in computed["none"]} == {0.0}
 
 
+def test_unpruned_scores_hold_the_texts_of_a_few_passages_at_a_time(model, documents, monkeypatch):
+    model, asked = model.float(), []
+    queries = weigh(partial(query_vector, model), {"q": "cost of pool pool", "r": "x"})
+    run = {"q": [ScoredDoc(str(doc), 0.0) for doc in (3, 0, 6)], "r": [ScoredDoc(str(doc), 0.0) for doc in (6, 1, 4)]}
+    whole = unpruned_scores(model, documents, queries, run, token_budget=64)
+    texts = documents.texts
+    monkeypatch.setattr(documents, "texts", lambda doc_ids: asked.append(list(doc_ids)) or texts(doc_ids))
+    monkeypatch.setattr("epic.unpruned.AT_A_TIME", 2)
+    sliced = unpruned_scores(model, documents, queries, run, token_budget=64)
+    assert asked == [["3", "0"], ["6", "1"], ["4"]]
+    for query_id in run:
+        assert [hit.doc_id for hit in sliced[query_id]] == [hit.doc_id for hit in run[query_id]]
+        assert [hit.score for hit in sliced[query_id]] == pytest.approx([hit.score for hit in whole[query_id]], rel=1e-3)
+
+
 def test_every_value_of_every_passage_is_counted_rounded_up(model, documents, tmp_path):
     paths = encoded(model.float(), documents, tmp_path, 2)
     gather(paths, tmp_path / "f.tsv")

@@ -7,9 +7,7 @@ from epic.estimates import FORMULAS, Collection, Job, cost
 from epic.rates import START
 from tests.conftest import ROOT
 
-MSMARCO = Collection(
-    8_841_823, 346, {"validation": 200, "dev-small": 6980, "dev-judged": 55_578, "dl19": 43, "dl20": 54, "latency": 55_578}
-)
+MSMARCO = Collection(8_841_823, 346, {"validation": 200, "dev-small": 6980, "dev-judged": 55_578, "dl19": 43, "dl20": 54})
 HOUR = 3600
 
 
@@ -82,8 +80,9 @@ def test_candidates_are_never_more_than_the_collection_has(paper):
     assert found.seconds - cost(Job("rerank", {"row": "epic-bm25-r100", "query_set": "dl19"}), paper, tiny).seconds < 8
 
 
-def test_a_download_counts_its_declared_bytes(paper):
-    assert of(paper, "fetch", file="predicted_queries_topk_sampling.zip").written == 7_900_000_000
+def test_a_download_is_counted_among_the_sources_and_then_only_compared(paper):
+    found = of(paper, "fetch", file="predicted_queries_topk_sampling.zip")
+    assert found.written == 0 and 10 < found.seconds < 60
 
 
 def test_more_threads_index_and_search_faster(paper):

@@ -6,7 +6,7 @@ import platform
 
 import pytest
 
-from epic.files import InputError, numbered_lines, read_json, sha256_of, whole, write_json, write_text
+from epic.files import InputError, numbered_lines, read_json, scratch, sha256_of, whole, write_json, write_text
 
 
 def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path):
@@ -34,6 +34,17 @@ def test_what_a_dead_process_left_is_removed_and_what_a_living_one_writes_is_not
         path.write_text("draft")
     write_text(tmp_path / "a.txt", "new")
     assert not dead.exists() and alive.exists() and elsewhere.exists()
+
+
+def test_scratch_is_empty_and_gone_afterwards_whatever_a_killed_job_left(tmp_path):
+    dead = tmp_path / f".a.tsv.{platform.node()}-999999999.part"
+    dead.mkdir()
+    (dead / "vectors.f16").write_bytes(b"gigabytes")
+    with pytest.raises(ZeroDivisionError), scratch(tmp_path / "a.tsv") as folder:
+        assert folder.parent == tmp_path and list(folder.iterdir()) == [] and not dead.exists()
+        (folder / "vectors.f16").write_bytes(b"gigabytes")
+        raise ZeroDivisionError
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_json_refuses_nan_and_a_broken_file_is_named(tmp_path):

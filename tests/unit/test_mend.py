@@ -66,6 +66,20 @@ def test_what_is_being_written_or_of_another_version_is_left_alone(results, capl
     assert (results / "mine/encode/paper/.1-of-2.node7-123.part").exists()
 
 
+def test_a_draft_that_nothing_was_written_to_for_a_day_is_removed_wherever_it_was_made(results, caplog):
+    old, new = results / "mine/prune/paper/.3.node7-123.part", results / "mine/prune/paper/.3.node8-124.part"
+    for draft in (old, new):
+        draft.mkdir()
+        (draft / "weights.f16").write_bytes(b"1")
+        os.utime(draft, (1, 1))
+    os.utime(old / "weights.f16", (1, 1))
+    table = results / "mine/.table.md.node7-123.part"
+    table.write_text("half")
+    os.utime(table, (1, 1))
+    assert mend(results) == [] and not old.exists() and not table.exists() and new.exists() and len(left(results)) == 3
+    assert ".3.node7-123.part: left by a job that was killed" in caplog.text
+
+
 def test_without_results_there_is_nothing_to_do(tmp_path):
     assert mend(tmp_path / "none") == []
 

@@ -74,6 +74,13 @@ def test_one_mirror_that_answers_is_enough(monkeypatch, no_proxy):
     assert bad.found == "not reachable (OSError)" and bad.remedy
 
 
+def test_a_host_is_asked_at_the_port_of_its_address(monkeypatch, no_proxy):
+    asked = set()
+    monkeypatch.setattr(probes.socket, "create_connection", lambda address, _: asked.add(address) or io.BytesIO())
+    assert not any(check.remedy for check in networks({("a.invalid",): "1 file", ("b.invalid:80",): "1 file"}))
+    assert asked == {("a.invalid", 443), ("b.invalid", 80)}
+
+
 def test_behind_a_proxy_nothing_is_asked(monkeypatch, no_proxy):
     monkeypatch.setattr(probes.socket, "create_connection", lambda *_: pytest.fail("asked"))
     monkeypatch.setenv("https_proxy", "http://proxy:1")
@@ -92,7 +99,23 @@ def test_without_nvidias_tool_there_is_no_gpu(monkeypatch):
     monkeypatch.setattr(probes, "gpu_names", list)
     assert probes.gpu().found == "none" and "compute.device: cpu" in probes.gpu().remedy
     monkeypatch.setattr(probes, "gpu_names", lambda: ["GeForce GTX 1080 Ti"])
+    monkeypatch.setattr(probes, "torch_has_cuda", lambda: True)
     assert probes.gpu() == ("GPU (CUDA)", "GeForce GTX 1080 Ti", "", False)
+    monkeypatch.setattr(probes, "torch_has_cuda", lambda: False)
+    assert "without CUDA" in probes.gpu().found and "install" in probes.gpu().remedy
+
+
+@pytest.mark.parametrize(("line", "cuda"), [("cuda: Optional[str] = None", False), ("cuda: Optional[str] = '12.8'", True)])
+def test_whether_torch_knows_gpus_is_read_from_its_versions(monkeypatch, tmp_path, line, cuda):
+    (tmp_path / "version.py").write_text(f"__all__ = ['cuda', 'hip']\n__version__ = '2.13.0'\n{line}\nhip = None\n")
+    monkeypatch.setattr(probes, "find_spec", lambda _: namedtuple("Spec", "origin")(str(tmp_path / "__init__.py")))
+    assert probes.torch_has_cuda() == cuda
+
+
+def test_it_is_as_torch_itself_says():
+    import torch
+
+    assert probes.torch_has_cuda() == (torch.version.cuda is not None)
 
 
 def test_a_folder_on_a_local_file_system_is_a_warning_and_on_a_shared_one_is_fine(monkeypatch, tmp_path):

@@ -135,6 +135,20 @@ def test_a_download_names_the_hosts_of_all_its_mirrors(paper):
     job = Job("fetch", {"file": "predicted_queries_topk_sampling.zip"})
     assert files(mirrored, job)["predicted_queries_topk_sampling.zip"].hosts == ("a.example", "b.example")
     assert not files(mirrored, Job("prune", {"model": "paper", "keep": "100"}))
+    assert files(paper, Job("fetch", {"file": "sample_100_jsonl.zip"}))["sample_100_jsonl.zip"].hosts == (
+        "boston.lti.cs.cmu.edu:80",
+    )
+
+
+def test_a_download_needs_its_bytes_where_it_is_kept_and_once_more_on_another_disk(paper, monkeypatch, tmp_path):
+    monkeypatch.setenv("EPIC_DOWNLOADS", str(tmp_path))
+    job, name = Job("fetch", {"file": "epic.p"}), "epic.p"
+    monkeypatch.setattr(sources, "disk_of", lambda _: 1)
+    assert [(found.name, found.folder, found.size) for found in files(paper, job).values()] == [(name, tmp_path, 510e6)]
+    (tmp_path / name).write_bytes(b"placed by hand")
+    assert not files(paper, job)  # results link to it
+    monkeypatch.setattr(sources, "disk_of", lambda folder: str(folder))
+    assert [(found.folder.name, found.size, found.hosts) for found in files(paper, job).values()] == [("results", 510e6, ())]
 
 
 def test_every_rule_that_opens_the_collection_is_known():

@@ -25,7 +25,7 @@ rule rerank:
     resources:
         gpu=reranking_gpu,
         mem_mb=memory(16_000),
-        runtime="8h",
+        runtime="24h",  # unpruned, with millions of candidates
     params:
         tail=setting("rerank", "tail"),
         compute=compute,

@@ -1,0 +1,52 @@
+"""Where several graphics cards are, each job computes on its own."""
+
+import subprocess
+import sys
+
+CARD = """
+import sys
+from types import SimpleNamespace
+import torch
+from epic import compute
+torch.cuda.is_available = lambda: True
+torch.cuda.device_count = lambda: int(sys.argv[1])
+torch.cuda.get_device_properties = lambda card: SimpleNamespace(uuid=f"card-{card}")
+torch.cuda.set_device = lambda card: print(card, flush=True)
+assert compute.prepare("cuda", 1) == compute.prepare("cuda", 1) == "cuda"
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def job(cards, folder):
+    """A job on a machine with so many cards, that runs until it is told to end; and the card it took."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", CARD, str(cards)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"TMPDIR": str(folder), "PYTHONPATH": ":".join(sys.path)},
+    )  # fmt: skip
+    said = process.stdout.readline().strip()
+    if said != "ready":
+        assert process.stdout.readline().strip() == "ready"
+    return process, said
+
+
+def end(process):
+    process.communicate("")
+    assert process.returncode == 0
+
+
+def test_a_job_takes_the_first_card_that_no_other_has(tmp_path):
+    (one, first), (two, second) = job(2, tmp_path), job(2, tmp_path)
+    three, third = job(2, tmp_path)
+    assert (first, second, third) == ("0", "1", "ready")  # none is left: torch's own first card is shared
+    end(one)
+    four, fourth = job(2, tmp_path)
+    assert fourth == "0"
+    for process in (two, three, four):
+        end(process)
+
+
+def test_a_single_card_is_not_chosen(tmp_path):
+    process, said = job(1, tmp_path)
+    end(process)
+    assert said == "ready" and not list(tmp_path.glob("epic-*"))
