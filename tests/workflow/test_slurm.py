@@ -45,7 +45,7 @@ def test_only_a_measurement_asks_for_a_whole_node(planned):
 
 
 def test_rules_that_want_all_cpus_are_limited_by_the_profile():
-    """`threads: 1024` means all of them on one machine; sbatch would refuse the number. `make test-slurm` has nodes of one."""
+    """`threads: 1024` means all of them on one machine; sbatch refuses more than a node has, in `make test-slurm` too."""
     asked = [int(number) for number in re.findall(r"^    threads: (\d+)", RULES, re.MULTILINE)]
     assert max(asked) == 1024 and SETTINGS["max-threads"] <= 64
 
