@@ -31,7 +31,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
-mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (about an hour each on 2 cores, estimated)
+mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (85 minutes on 2 cores)
 smoke mini:
 	@workflow/run.sh $@ --cores $(CORES)
 	@echo; cat results/$@/table.md

@@ -143,7 +143,7 @@ def cutoffs(curves: dict, published: dict, outs) -> None:
                     axes.axvline(published[stage], lw=0.8, **look)
                     axes.annotate(f"published: {published[stage]}", (published[stage], 0.02 + 0.06 * place), **AT_THE_FOOT)
             axes.set_xlabel("hits that are re-ranked")
-            axes.set_ylabel("validation MRR@10")
+            axes.set_ylabel("MRR@10, tuning queries")
             axes.set_title(f"model {model}", fontsize=9)
         below(panels)
 

@@ -30,5 +30,5 @@ def best_cutoff(values: list[float]) -> int:
 def write_cutoff(values: list[float], out) -> None:
     """The chosen cut-off with the whole curve, since a choice on few queries is a noisy one."""
     cutoff = best_cutoff(values)
-    log.info("cut-off %d, validation MRR@10 %.4f", cutoff, values[cutoff - 1])
+    log.info("cut-off %d, MRR@10 %.4f", cutoff, values[cutoff - 1])
     write_json(out, {"cutoff": cutoff, "validation": values[cutoff - 1], "curve": values})
