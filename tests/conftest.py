@@ -112,7 +112,7 @@ def link_environment(folder) -> None:
     (folder / ".venv" / ".ready").touch()
 
 
-def snakemake(*arguments, directory, timeout=120, **environment):
+def snakemake(*arguments, directory, timeout=600, **environment):
     """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", directory]
     command += ["--cores", "2", *arguments]

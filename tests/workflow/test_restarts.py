@@ -55,13 +55,13 @@ class Folder:
     def run(self, *targets) -> str:
         """Run to the end, as `make` does, and return what was said."""
         process = self.start(*targets)
-        said, _ = process.communicate(timeout=600)
+        said, _ = process.communicate(timeout=1800)
         assert process.returncode == 0, said[-5000:]
         return said
 
     def kill(self, what: str, once: str = "") -> None:
         """Start a run and end a process of it without warning, once it, or another one, is there."""
-        process, deadline = self.start(*ROWS), time.monotonic() + 300
+        process, deadline = self.start(*ROWS), time.monotonic() + 1200
         while self.process(once or what) is None:
             assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0][-3000:]
             time.sleep(0.05)
