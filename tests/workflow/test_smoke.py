@@ -73,8 +73,9 @@ def kill_while_training(copy):
             assert started.poll() is None and time.monotonic() < deadline, "training was never validated"
             time.sleep(0.2)
     finally:
-        os.kill(snakemake_in(copy) or started.pid, signal.SIGKILL)
-        started.wait(timeout=60)
+        if started.poll() is None:  # else there is nothing to end, and its number may be another's
+            os.kill(snakemake_in(copy) or started.pid, signal.SIGKILL)
+            started.wait(timeout=60)
 
 
 @pytest.fixture(scope="module")
