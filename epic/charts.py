@@ -136,7 +136,7 @@ def cutoffs(curves: dict, published: dict, outs) -> None:
             for place, (stage, path) in enumerate(stages.items()):
                 found, look = read_json(path), line(place)
                 axes.plot(range(1, len(found["curve"]) + 1), found["curve"], lw=1.2, label=stage, **look)
-                best = found["cutoff"], found["validation"]
+                best = found["cutoff"], found["curve"][found["cutoff"] - 1]
                 axes.plot(*best, marker=MARKERS[place], color="black", mfc="white", ls="none")
                 note(axes, best, str(found["cutoff"]))
                 if stage in published:

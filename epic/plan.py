@@ -4,6 +4,7 @@ import sys
 from typing import NamedTuple
 
 from epic import rates
+from epic.columns import columns
 from epic.estimates import Collection, Cost, Job, cost
 
 GB, HOUR = 1e9, 3600.0
@@ -87,8 +88,7 @@ def cost_table(found: Plan, place: Place) -> str:
         lines.append(_line(_number(len(others), "other" if shown else "stage"), *_sums(others)))
     jobs, *sums = _sums(found.stages)
     total = _line("total", jobs, sums[0] + found.sources.written, sums[1], sums[2] + found.sources.seconds)
-    widths = [max(len(line[column]) for line in [*lines, total]) for column in range(5)]
-    text = ["  " + "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in [*lines, total]]
+    text = [f"  {line}" for line in columns([*lines, total], texts=1)]
     return "\n".join([*text, f"  ({where(place, sums[1] > 0)}, one stage after another; {rates.HARDWARE})"])
 
 

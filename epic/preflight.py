@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from epic import probes, rates
+from epic.columns import columns
 from epic.estimates import Cost, Job
 from epic.plan import Place, Plan, cost_table, plan
 from epic.probes import Check
@@ -73,8 +74,7 @@ def table(found: list[Check]) -> str:
     """Need, found and remedy, in columns."""
     rows = [("need", "found", "remedy")]
     rows += [(check.need, check.found, f"{'warning: ' * check.warning}{check.remedy}" or "ok") for check in found]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    return "\n".join(f"  {need:<{widths[0]}}  {what:<{widths[1]}}  {remedy}" for need, what, remedy in rows)
+    return "\n".join(f"  {line}" for line in columns(rows, texts=3))
 
 
 def unmet(found: list[Check]) -> list[Check]:

@@ -2,6 +2,7 @@
 
 import statistics
 
+from epic.columns import columns
 from epic.evaluate import read_values
 from epic.files import InputError
 from epic.measures import mean
@@ -21,13 +22,12 @@ def spread(paths: list) -> str:
     for path, found in runs.items():
         if found.keys() != values.keys() or found["RR@10"].keys() != values["RR@10"].keys():
             raise InputError(f"{path} and {first} were not evaluated on the same queries by the same measures")
-    columns = [[mean(list(found[name].values())) for found in runs.values()] for name in values]
+    means = [[mean(list(found[name].values())) for found in runs.values()] for name in values]
     lines = [(f"{len(values['RR@10'])} queries", *values)]
-    lines += [(path, *_shown(row)) for path, row in zip(runs, zip(*columns, strict=True), strict=True)]
+    lines += [(path, *_shown(row)) for path, row in zip(runs, zip(*means, strict=True), strict=True)]
     for name, of in (("mean", mean), ("standard deviation", statistics.stdev), ("lowest", min), ("highest", max)):
-        lines.append((name, *_shown(of(column) for column in columns)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])]) for line in lines)
+        lines.append((name, *_shown(of(column) for column in means)))
+    return "\n".join(columns(lines, texts=1))
 
 
 def _shown(values) -> list[str]:

@@ -31,4 +31,4 @@ def write_cutoff(values: list[float], out) -> None:
     """The chosen cut-off with the whole curve, since a choice on few queries is a noisy one."""
     cutoff = best_cutoff(values)
     log.info("cut-off %d, MRR@10 %.4f", cutoff, values[cutoff - 1])
-    write_json(out, {"cutoff": cutoff, "validation": values[cutoff - 1], "curve": values})
+    write_json(out, {"cutoff": cutoff, "curve": values})

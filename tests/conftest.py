@@ -93,6 +93,14 @@ def ir_datasets_home(tmp_path_factory):
     os.environ["IR_DATASETS_HOME"] = str(tmp_path_factory.mktemp("ir_datasets"))
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Tests of one file run in one process, and so do files that name the same group, to share what is made for them."""
+    for item in items:
+        if not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.name}"))
+
+
 def copy_repository(folder):
     """The repository without what runs left in it."""
     unwanted = shutil.ignore_patterns(".git", ".venv", ".snakemake", "__pycache__", ".*_cache")

@@ -65,7 +65,7 @@ def test_a_panel_of_other_data_says_so():
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test"}))
-    (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "validation": 0.5, "curve": [0.4, 0.5, 0.45]}))
+    (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "curve": [0.4, 0.5, 0.45]}))
     timed = {stage: STAGE for stage in ("retrieve", "load", "query_vector", "score", "total")}
     (tmp_path / "latency.json").write_text(json.dumps({"ms": timed}))
     claims = [{"id": "cutoff-bm25", "published": 99}, {"id": "hours", "published": 14}]

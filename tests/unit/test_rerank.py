@@ -42,4 +42,4 @@ def test_the_curve_by_hand_and_the_smallest_best_cutoff():
 
 def test_the_curve_is_written_with_the_choice(tmp_path):
     write_cutoff([0.1, 0.4, 0.4], tmp_path / "c.json")
-    assert json.loads((tmp_path / "c.json").read_text()) == {"cutoff": 2, "validation": 0.4, "curve": [0.1, 0.4, 0.4]}
+    assert json.loads((tmp_path / "c.json").read_text()) == {"cutoff": 2, "curve": [0.1, 0.4, 0.4]}

@@ -1,26 +1,15 @@
-"""The whole pipeline on the embedded collection, killed once on the way: do the numbers make sense, and is it honest?
-
-One run of `make smoke` in a copy of the repository serves all tests of this module.
-"""
+"""The whole pipeline on the embedded collection, killed once on the way: do the numbers make sense, and is it honest?"""
 
 import json
-import os
-import platform
-import re
 import shutil
-import signal
-import subprocess
-import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.conftest import copy_repository, link_environment
-from tests.workflow.test_dryrun import jobs
+from tests.workflow.conftest import command
 
-pytestmark = pytest.mark.smoke
+pytestmark = [pytest.mark.smoke, pytest.mark.xdist_group("smoke")]
 MODELS = {"paper": "epic", "released": "released"}  # and how their rows are called
 RERANKED = [
     f"{model}-{stage}-{keep}"
@@ -31,70 +20,6 @@ RERANKED = [
 TIMED = [*RERANKED, "bm25", "doctttttquery", "doc2query", "deepct"]
 RUN_ROWS = [*TIMED, "bert-large"]
 NOT_RUN = ["duet-v2", "tk-1", "tk-3"]
-
-
-def command(folder, *arguments, timeout=3000):
-    """Run a command in the copy; all output in stdout."""
-    return subprocess.run(
-        list(map(str, arguments)),
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-
-
-def dry(copy, *targets):
-    """The jobs that Snakemake would run in the copy."""
-    run = command(copy, copy / ".venv/bin/snakemake", *targets, "--dry-run", "--cores", "2")
-    assert run.returncode == 0, run.stdout
-    return jobs(run.stdout) if "Job stats" in run.stdout else {}
-
-
-def snakemake_in(folder):
-    """The process id of the Snakemake that works in a folder."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            if (process / "comm").read_text().strip() == "snakemake" and os.readlink(process / "cwd") == str(folder):
-                return int(process.name)
-        except OSError:
-            continue
-    return None
-
-
-def kill_while_training(copy):
-    """Start `make smoke`, and end Snakemake without warning once a model in training has been validated for the first time."""
-    started = subprocess.Popen(["make", "smoke"], cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 1200  # two minutes on a machine that does nothing else
-    try:
-        while not list(copy.glob("results/smoke/state/train/*/*/iteration-00001")):
-            assert started.poll() is None and time.monotonic() < deadline, "training was never validated"
-            time.sleep(0.2)
-    finally:
-        if started.poll() is None:  # else there is nothing to end, and its number may be another's
-            os.kill(snakemake_in(copy) or started.pid, signal.SIGKILL)
-            started.wait(timeout=60)
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """The repository, copied, with this very environment as its .venv, after a killed and a finished `make smoke`."""
-    folder = copy_repository(tmp_path_factory.mktemp("smoke") / "repository")
-    link_environment(folder)
-    kill_while_training(folder)
-    assert not (folder / "results/smoke/table.md").exists()
-    (folder / f"results/smoke/.table.md.{platform.node()}-999999999.part").write_text("left by a process that was killed")
-    run = command(folder, "make", "smoke")
-    assert run.returncode == 0, run.stdout[-5000:]
-    (folder / "first.log").write_text(run.stdout)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def results(copy):
-    return copy / "results" / "smoke"
 
 
 def row(results, name):
@@ -248,8 +173,6 @@ def test_pruning_to_2000_terms_hardly_changes_the_ranking(results):
 
 
 def test_the_stores_are_prunings_of_one_another(results):
-    import numpy as np
-
     from epic.prune import cut
     from epic.store import Store
 
@@ -320,109 +243,8 @@ def test_a_deleted_row_comes_back_with_the_same_bytes(copy, results):
     assert "1 of 1 steps" in run.stdout
 
 
-def test_adding_a_row_neither_trains_nor_encodes(copy):
-    experiment = copy / "workflow/experiments/smoke.yaml"
-    text, times = experiment.read_text(), experiment.stat()
-    added = "\n  - {id: epic-bm25-r50, label: r=50, group: Mine, kind: model, model: paper, first_stage: bm25, keep: 50, published: []}\n"
-    try:
-        experiment.write_text(text.rstrip() + added)
-        found = dry(copy, "results/smoke/rows/epic-bm25-r50.md")
-        assert not {"train", "encode", "tune", "weigh", "index", "retrieve"} & set(found)
-        assert {"prune", "rerank", "evaluate", "latency", "rows", "pages"} <= set(found)
-    finally:
-        experiment.write_text(text)
-        os.utime(experiment, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-@pytest.mark.parametrize(
-    ("module", "pattern", "replacement", "rerun", "kept"),
-    [
-        ("epic/table.py", r"4, \"not run\"", '5, "not run"', {"table"}, {"rows", "evaluate", "train"}),
-        ("epic/table.py", "A Markdown table", "A nice Markdown table", set(), {"table"}),  # a docstring
-        ("epic/tune.py", "return values.index", "# why\n    return values.index", set(), {"tune"}),  # a comment
-        (
-            "epic/lookup.py",
-            r"low = 0\n",
-            "low = 0 + 0\n",
-            {"rerank", "latency", "evaluate", "table"},
-            {"train", "curves", "encode", "prune", "weigh"},
-        ),
-        (
-            "epic/measures.py",
-            r"doc_ids\[: measure\.depth\]",
-            "doc_ids[: measure.depth or 9]",
-            {"train", "evaluate", "tune", "significance"},
-            {"index", "retrieve", "expand"},
-        ),
-        (
-            "epic/prune.py",
-            "ROWS_AT_A_TIME = 256",
-            "ROWS_AT_A_TIME = 128",
-            {"prune", "rerank", "latency"},
-            {"train", "encode", "tune", "frequencies"},
-        ),
-        ("workflow/scripts/train.py", '"""Train one model."""', '"""Train a model."""\n\n# why', set(), {"train"}),
-        (
-            "workflow/experiments/smoke.yaml",
-            "index_memory_mb: 512",
-            "index_memory_mb: 600",
-            {"metadata", "report"},
-            {"train", "encode", "table"},
-        ),
-        ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
-        ("epic/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
-        (
-            "epic/timings.py",
-            "LEVEL = 0.95",
-            "LEVEL = 0.9",
-            {"latency", "claims", "report"},
-            {"train", "encode", "rerank", "rows"},
-        ),
-        ("workflow/resources/claims.yaml", "tolerance: 50000", "tolerance: 60000", {"claims", "report"}, {"table", "latency"}),
-        ("workflow/scripts/figures.py", "Values in", "All values in", {"figures"}, {"frequencies", "table"}),
-    ],
-)
-def test_editing_code_reruns_what_depends_on_it_and_nothing_else(copy, module, pattern, replacement, rerun, kept):
-    path = copy / module
-    text, times = path.read_text(), path.stat()
-    changed = re.sub(pattern, replacement, text, count=1)
-    assert changed != text
-    try:
-        path.write_text(changed)
-        found = set(dry(copy, "smoke"))
-        assert rerun <= found and not kept & found, found
-        assert bool(found) == bool(rerun)
-    finally:
-        path.write_text(text)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
-@pytest.mark.parametrize(
-    ("name", "rerun", "kept"),
-    [
-        ("queries.test.tsv", {"queries", "retrieve", "weigh", "evaluate"}, {"train", "encode", "index", "tune"}),
-        ("docs.tsv", {"data", "expand", "train", "encode"}, set()),
-        (
-            "predicted/predicted_queries_topk_sample002.txt001-1004000",
-            {"expand", "index", "retrieve"},
-            {"train", "encode", "data"},
-        ),
-    ],
-)
-def test_editing_the_collection_reruns_what_reads_it(copy, name, rerun, kept):
-    path = copy / "workflow/resources/tiny" / name
-    text, times = path.read_text(), path.stat()
-    try:
-        path.write_text(text.replace("the", "that", 1))
-        found = set(dry(copy, "smoke"))
-        assert rerun <= found and not kept & found, found
-    finally:
-        path.write_text(text)
-        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-
-
 def test_a_deleted_evaluation_chain_comes_back_with_the_same_bytes(copy, results):
-    """The last test of the module: afterwards what is downstream would be made again."""
+    """The last test of such a run: afterwards what is downstream would be made again."""
     paths = [
         results / "rerank/epic-bm25-r100/test.run",
         results / "evaluate/epic-bm25-r100/test.tsv",
