@@ -14,10 +14,8 @@ NAME = "epic-test"
 LINK = Path("/etc/slurm/slurm.conf")
 NODES = {"n1": 17001, "n2": 17002}  # and their ports
 CONTROLLER_PORT = 17000
-CPUS, MEMORY_MB = (
-    10,
-    20000,
-)  # of a node: more than the largest job of the profile asks for, so that another one would fit beside it
+# Of a node: more than the largest job of the profile asks for, so that another one would fit beside it.
+CPUS, MEMORY_MB = 10, 20000
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel")
 
 # Nodes claim their CPUs, whatever the machine has, so that jobs of the profile fit as it stands (config_overrides).
