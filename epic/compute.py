@@ -2,6 +2,7 @@
 
 import ctypes
 import fcntl
+import functools
 import os
 import sys
 import tempfile
@@ -21,7 +22,7 @@ def prepare(device: str, threads: int) -> str:
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("compute.device is cuda, but torch sees no GPU; set it to cpu, or run where there is one")
     if device == "cuda":
-        _take_card()
+        device = _card()
     torch.set_num_threads(threads)
     _keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
@@ -30,13 +31,15 @@ def prepare(device: str, threads: int) -> str:
     return device
 
 
-def _take_card() -> None:
-    """Where there are several graphics cards, compute on the first that no other job has; a lock is kept while this one lives.
+@functools.cache
+def _card() -> str:
+    """Where there are several graphics cards, the first that no other job has, named so that every thread finds it.
 
-    Snakemake counts cards, but does not say which; on a cluster a job sees its own alone. If all are taken, the first is shared.
+    A lock is kept while this process lives. Snakemake counts cards, but does not say which; on a cluster a job sees its own
+    alone. If all are taken, the first is shared.
     """
-    if _held or torch.cuda.device_count() < 2:
-        return
+    if torch.cuda.device_count() < 2:
+        return "cuda"
     for card in range(torch.cuda.device_count()):
         name = f"epic-{os.getuid()}-card-{torch.cuda.get_device_properties(card).uuid}.lock"
         stream = open(Path(tempfile.gettempdir(), name), "w")  # noqa: SIM115 - it stays open
@@ -47,7 +50,8 @@ def _take_card() -> None:
             continue
         _held.append(stream)
         torch.cuda.set_device(card)
-        return
+        return f"cuda:{card}"
+    return "cuda"
 
 
 def give_back_memory() -> None:

@@ -48,7 +48,7 @@ def fetch(urls, md5: str, out, pauses=PAUSES, timeout: float = 30) -> None:
     log.info("%s: md5 %s as expected", kept, md5)
     with whole(out) as draft:
         try:
-            os.link(kept, draft)
+            os.link(kept.resolve(), draft)  # the file itself, where a person placed a link to it
         except OSError:  # another disk
             shutil.copyfile(kept, draft)
 

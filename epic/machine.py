@@ -4,6 +4,7 @@ import os
 import platform
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 
 def machine() -> dict:
@@ -15,19 +16,36 @@ def machine() -> dict:
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load": list(os.getloadavg()),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
-        "gpu": gpu_names(),
+        "gpu": [card.name for card in cards()],
         "system": platform.platform(),
         "environment": {key: os.environ[key] for key in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "JAVA_HOME") if key in os.environ},
     }
 
 
-def gpu_names() -> list[str]:
-    """The graphics cards, as NVIDIA's own tool calls them; none where it is not installed."""
+class Card(NamedTuple):
+    """A graphics card; of an old driver only its name is known."""
+
+    name: str
+    capability: tuple[int, int] | None = None  # the generation of its instructions, as (7, 5)
+    memory_mb: int | None = None
+
+
+def cards() -> list[Card]:
+    """The graphics cards, as NVIDIA's own tool knows them; none where it is not installed."""
+    lines = _asked("name,compute_cap,memory.total")
+    if lines is None:
+        return [Card(name) for name in _asked("name") or []]
+    fields = [line.rsplit(", ", 2) for line in lines]
+    return [Card(name, tuple(map(int, capability.split("."))), int(memory)) for name, capability, memory in fields]
+
+
+def _asked(what: str) -> list[str] | None:
+    """A line for each card, or None where nobody answers or the driver does not know what is asked."""
     try:
-        asked = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        return subprocess.run(asked, capture_output=True, text=True, timeout=20, check=True).stdout.split("\n")[:-1]
+        command = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits"]
+        return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.splitlines()
     except (OSError, subprocess.SubprocessError):
-        return []
+        return None
 
 
 def _first_line(path) -> str | None:

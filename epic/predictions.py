@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 from epic.files import InputError, numbered_lines
 
-MEMBER = re.compile(r"predicted_queries_topk_sample(\d{3})\.txt(\d{3})-1004000$")
+MEMBER = re.compile(r"(?:^|/)predicted_queries_topk_sample(\d{3})\.txt(\d{3})-1004000$")
 JOINED = re.compile(r"(^|/)pred[^/]*\.txt$")
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError, UnicodeDecodeError)
 

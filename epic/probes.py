@@ -1,21 +1,20 @@
 """What this machine has, asked in seconds: disk, memory, GPU, Java, the network, folders that others see."""
 
 import os
-import re
 import shutil
 import socket
 import threading
 import time
-from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
 from epic.files import InputError
 from epic.java import java_home
-from epic.machine import gpu_names
+from epic.machine import cards
 from epic.plan import GB, amount
 
 SECONDS = 5.0
+GPU_MEMORY_MB = 10_500  # a card of 11 GB, like the paper's, for which batches are chosen
 PROXIES = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
 NETWORK_FILE_SYSTEMS = {"nfs", "nfs4", "lustre", "gpfs", "beegfs", "ceph", "cifs", "smb3", "afs", "glusterfs", "panfs", "wekafs"}
 NETWORK_FILE_SYSTEMS |= {"pvfs2", "orangefs", "9p", "virtiofs", "fuse.glusterfs", "fuse.ceph", "fuse.sshfs", "fuse.beegfs"}
@@ -31,19 +30,44 @@ class Check(NamedTuple):
 
 
 def gpu() -> Check:
-    """An NVIDIA GPU, asked of its driver: importing torch would take seconds."""
-    if (names := gpu_names()) and not torch_has_cuda():
-        found = f"{names[0]}, but torch was built without CUDA"
-        return Check("GPU (CUDA)", found, "install the build of torch with CUDA, of the version in constraints.txt")
-    if names:
-        return Check("GPU (CUDA)", names[0], "")
-    return Check("GPU (CUDA)", "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
+    """An NVIDIA GPU that the installed torch has code for; torch is imported only where there is a card."""
+    need, found = "GPU (CUDA)", cards()
+    if not found:
+        return Check(need, "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
+    card, built_for = found[0], architectures()
+    if not built_for:
+        found = f"{card.name}, but torch was built without CUDA"
+        return Check(need, found, "install the build of torch with CUDA, of the version in constraints.txt")
+    if card.capability and not runs_on(card.capability, built_for):
+        found = (
+            f"{card.name} of compute capability {'.'.join(map(str, card.capability))}; torch has code for {', '.join(built_for)}"
+        )
+        return Check(
+            need, found, "use a newer card, or install a build of torch for this one (an older CUDA), of the same version"
+        )
+    if card.memory_mb and card.memory_mb < GPU_MEMORY_MB:
+        found = f"{card.name} with {card.memory_mb} MB"
+        return Check(
+            need, found, "the paper's card had 11 GB: if memory runs out, lower micro_batch_size and token budgets", True
+        )
+    return Check(need, card.name, "")
 
 
-def torch_has_cuda() -> bool:
-    """Whether torch was built for NVIDIA's GPUs, as its own file of versions says."""
-    version = Path(find_spec("torch").origin).with_name("version.py").read_text(encoding="utf-8")
-    return bool(re.search(r"^cuda\b[^=]*= *['\"]", version, re.MULTILINE))
+def architectures() -> list[str]:
+    """What torch was built for: sm_75 is code for cards of 7.5 and later ones of 7, compute_90 for those of 9.0 and all later."""
+    import torch
+
+    return torch.cuda.get_arch_list()
+
+
+def runs_on(capability: tuple[int, int], built_for: list[str]) -> bool:
+    """Whether a card can run one of these kinds of code: its own generation's, or what its driver can translate."""
+    for name in built_for:
+        kind, _, version = name.rstrip("af").partition("_")
+        made_for = int(version[:-1]), int(version[-1])
+        if made_for <= capability and (kind == "compute" or made_for[0] == capability[0]):
+            return True
+    return False
 
 
 def java() -> Check:

@@ -2,10 +2,9 @@
 
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NamedTuple
 
-from epic.files import InputError, numbered_lines, write_text
+from epic.files import InputError, numbered_lines, whole
 
 
 class ScoredDoc(NamedTuple):
@@ -63,9 +62,8 @@ def _fields(path, number: int, line: str):
 
 
 def write_run(path, run: Run, tag: str) -> None:
-    """Write a run in the order it is in."""
-    lines = []
-    for query_id, hits in run.items():
-        for rank, hit in enumerate(hits, start=1):
-            lines.append(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score:.9g} {tag}\n")
-    write_text(Path(path), "".join(lines))
+    """Write a run in the order it is in, line by line: a large one has eleven million."""
+    with whole(path) as draft, open(draft, "w", encoding="utf-8", newline="\n") as stream:
+        for query_id, hits in run.items():
+            for rank, hit in enumerate(hits, start=1):
+                stream.write(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score:.9g} {tag}\n")

@@ -11,9 +11,11 @@ from epic import compute
 torch.cuda.is_available = lambda: True
 torch.cuda.device_count = lambda: int(sys.argv[1])
 torch.cuda.get_device_properties = lambda card: SimpleNamespace(uuid=f"card-{card}")
-torch.cuda.set_device = lambda card: print(card, flush=True)
-assert compute.prepare("cuda", 1) == compute.prepare("cuda", 1) == "cuda"
-print("ready", flush=True)
+taken = []
+torch.cuda.set_device = taken.append
+device = compute.prepare("cuda", 1)
+assert compute.prepare("cuda", 1) == device and [f"cuda:{card}" for card in taken] in ([], [device])
+print(device, flush=True)
 sys.stdin.read()
 """
 
@@ -24,10 +26,7 @@ def job(cards, folder):
         [sys.executable, "-c", CARD, str(cards)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"TMPDIR": str(folder), "PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip
-    said = process.stdout.readline().strip()
-    if said != "ready":
-        assert process.stdout.readline().strip() == "ready"
-    return process, said
+    return process, process.stdout.readline().strip()
 
 
 def end(process):
@@ -38,10 +37,10 @@ def end(process):
 def test_a_job_takes_the_first_card_that_no_other_has(tmp_path):
     (one, first), (two, second) = job(2, tmp_path), job(2, tmp_path)
     three, third = job(2, tmp_path)
-    assert (first, second, third) == ("0", "1", "ready")  # none is left: torch's own first card is shared
+    assert (first, second, third) == ("cuda:0", "cuda:1", "cuda")  # none is left: torch's own first card is shared
     end(one)
     four, fourth = job(2, tmp_path)
-    assert fourth == "0"
+    assert fourth == "cuda:0"
     for process in (two, three, four):
         end(process)
 
@@ -49,4 +48,4 @@ def test_a_job_takes_the_first_card_that_no_other_has(tmp_path):
 def test_a_single_card_is_not_chosen(tmp_path):
     process, said = job(1, tmp_path)
     end(process)
-    assert said == "ready" and not list(tmp_path.glob("epic-*"))
+    assert said == "cuda" and not list(tmp_path.glob("epic-*"))

@@ -58,7 +58,8 @@ def test_only_the_first_samples_are_used(samples):
 def test_a_zip_is_read_like_a_folder(samples, tmp_path):
     with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
         for path in samples.iterdir():
-            archive.write(path, path.name)
+            archive.write(path, f"predicted/{path.name}")
+            archive.writestr(f"__MACOSX/predicted/._{path.name}", "what macOS adds to a zip")
     assert queries_of(tmp_path / "p.zip", 2) == queries_of(samples, 2)
 
 

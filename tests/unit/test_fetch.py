@@ -183,6 +183,14 @@ def test_a_file_placed_by_hand_is_checked_and_used_without_network(folder, monke
     assert got(folder, "http://127.0.0.1:9/x") == CONTENT
 
 
+def test_a_link_placed_by_hand_leads_to_the_file_itself(folder):
+    (folder / "elsewhere.zip").write_bytes(CONTENT)
+    (folder / "downloads").mkdir()
+    (folder / "downloads" / "file.zip").symlink_to("../elsewhere.zip")
+    assert got(folder, "http://127.0.0.1:9/absent") == CONTENT
+    assert not (folder / "out" / "file.zip").is_symlink() and (folder / "out" / "file.zip").samefile(folder / "elsewhere.zip")
+
+
 def test_a_file_on_another_disk_is_copied(server, folder, monkeypatch):
     def refuse(*_):
         raise OSError("cross-device link")

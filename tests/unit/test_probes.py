@@ -1,6 +1,7 @@
 """Probes: what this machine has."""
 
 import io
+import os
 import shutil
 import time
 from collections import namedtuple
@@ -8,6 +9,7 @@ from collections import namedtuple
 import pytest
 
 from epic import probes
+from epic.machine import Card, cards
 from epic.probes import disks, file_system_of, memory, networks, shared, size_of
 
 
@@ -96,26 +98,79 @@ def test_without_java_there_is_a_remedy(monkeypatch, tmp_path):
 
 
 def test_without_nvidias_tool_there_is_no_gpu(monkeypatch):
-    monkeypatch.setattr(probes, "gpu_names", list)
+    monkeypatch.setattr(probes, "cards", list)
     assert probes.gpu().found == "none" and "compute.device: cpu" in probes.gpu().remedy
-    monkeypatch.setattr(probes, "gpu_names", lambda: ["GeForce GTX 1080 Ti"])
-    monkeypatch.setattr(probes, "torch_has_cuda", lambda: True)
-    assert probes.gpu() == ("GPU (CUDA)", "GeForce GTX 1080 Ti", "", False)
-    monkeypatch.setattr(probes, "torch_has_cuda", lambda: False)
-    assert "without CUDA" in probes.gpu().found and "install" in probes.gpu().remedy
 
 
-@pytest.mark.parametrize(("line", "cuda"), [("cuda: Optional[str] = None", False), ("cuda: Optional[str] = '12.8'", True)])
-def test_whether_torch_knows_gpus_is_read_from_its_versions(monkeypatch, tmp_path, line, cuda):
-    (tmp_path / "version.py").write_text(f"__all__ = ['cuda', 'hip']\n__version__ = '2.13.0'\n{line}\nhip = None\n")
-    monkeypatch.setattr(probes, "find_spec", lambda _: namedtuple("Spec", "origin")(str(tmp_path / "__init__.py")))
-    assert probes.torch_has_cuda() == cuda
+GTX, T4, SMALL = Card("GeForce GTX 1080 Ti", (6, 1), 11_264), Card("Tesla T4", (7, 5), 15_360), Card("Quadro T1000", (7, 5), 4096)
+CUDA_13, CUDA_12 = ["sm_75", "sm_80", "sm_90", "sm_120", "compute_120"], ["sm_50", "sm_60", "sm_70", "sm_75", "sm_90"]
 
 
-def test_it_is_as_torch_itself_says():
+@pytest.mark.parametrize(
+    ("card", "built_for", "found", "remedy"),
+    [
+        (T4, CUDA_13, "Tesla T4", ""),
+        (GTX, CUDA_12, "GeForce GTX 1080 Ti", ""),
+        (
+            GTX,
+            CUDA_13,
+            "GeForce GTX 1080 Ti of compute capability 6.1; torch has code for sm_75",
+            "newer card, or install a build",
+        ),
+        (GTX, [], "built without CUDA", "install the build of torch with CUDA"),
+        (Card("of an old driver"), CUDA_12, "of an old driver", ""),
+    ],
+)
+def test_a_card_needs_a_torch_with_code_for_it(monkeypatch, card, built_for, found, remedy):
+    monkeypatch.setattr(probes, "cards", lambda: [card])
+    monkeypatch.setattr(probes, "architectures", lambda: built_for)
+    said = probes.gpu()
+    assert found in said.found and remedy in said.remedy and bool(remedy) == bool(said.remedy) and not said.warning
+
+
+def test_a_card_with_little_memory_is_only_warned_of(monkeypatch):
+    monkeypatch.setattr(probes, "cards", lambda: [SMALL])
+    monkeypatch.setattr(probes, "architectures", lambda: CUDA_13)
+    assert probes.gpu().warning and "4096 MB" in probes.gpu().found and "micro_batch_size" in probes.gpu().remedy
+
+
+@pytest.mark.parametrize(
+    ("capability", "built_for", "runs"),
+    [
+        ((8, 6), ["sm_80"], True),  # an older one of the same generation
+        ((8, 0), ["sm_86"], False),
+        ((9, 0), ["sm_80"], False),
+        ((9, 0), ["sm_80", "compute_80"], True),  # translated by the driver
+        ((7, 0), ["compute_80"], False),
+        ((12, 0), ["sm_90a", "sm_120f"], True),
+    ],
+)
+def test_what_a_card_runs(capability, built_for, runs):
+    assert probes.runs_on(capability, built_for) is runs
+
+
+def test_what_torch_was_built_for_is_its_own_word():
     import torch
 
-    assert probes.torch_has_cuda() == (torch.version.cuda is not None)
+    assert bool(probes.architectures()) == (torch.version.cuda is not None)
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        (
+            "echo 'NVIDIA A100, 80GB PCIe, 8.0, 81920'; echo 'Tesla T4, 7.5, 15360'",
+            [("NVIDIA A100, 80GB PCIe", (8, 0), 81_920), T4],
+        ),
+        ('case "$1" in *compute_cap*) exit 2 ;; esac; echo "Tesla K80"', [("Tesla K80", None, None)]),
+        ("exit 9", []),
+    ],
+)
+def test_cards_as_nvidias_tool_tells_of_them(monkeypatch, tmp_path, script, found):
+    (tmp_path / "nvidia-smi").write_text(f"#!/bin/sh\n{script}\n")
+    (tmp_path / "nvidia-smi").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert cards() == found
 
 
 def test_a_folder_on_a_local_file_system_is_a_warning_and_on_a_shared_one_is_fine(monkeypatch, tmp_path):
