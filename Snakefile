@@ -17,6 +17,11 @@ os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside
 
 
 include: "workflow/rules/common.smk"
+
+
+limit_memory()
+
+
 include: "workflow/rules/lookups.smk"
 include: "workflow/rules/rowlookups.smk"
 include: "workflow/rules/wholelookups.smk"

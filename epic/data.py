@@ -8,7 +8,7 @@ import logging
 from epic.datasets import load
 from epic.documents import Documents, build
 from epic.files import InputError, sha256_of, write_json, write_text
-from epic.folder import folder_of
+from epic.folder import folder_of, line_of
 from epic.irds import fetched
 
 log = logging.getLogger(__name__)
@@ -44,12 +44,13 @@ def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out) 
     queries = {query.query_id: " ".join(query.default_text().split()) for query in found}
     if blank := next((query_id for query_id, text in queries.items() if not text), None):
         raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; remove it")
-    named = folder.qrels if folder else f"the judgments of {dataset}"
     for qrel in qrels:
         if qrel.query_id not in queries:
-            raise InputError(f"{named}: query {qrel.query_id} is judged but is not among the queries")
+            place = line_of(folder.qrels, qrel.query_id, 0) if folder else f"the judgments of {dataset}"
+            raise InputError(f"{place}: query {qrel.query_id} is judged but is not among the queries")
     if absent := documents.unknown(qrel.doc_id for qrel in qrels):
-        raise InputError(f"{named}: document {absent[0]} is judged but is not in the collection ({len(absent)} such)")
+        place = line_of(folder.qrels, absent[0], 2) if folder else f"the judgments of {dataset}"
+        raise InputError(f"{place}: document {absent[0]} is judged but is not in the collection ({len(absent)} such)")
     write_text(queries_out, "".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()))
     lines = (f"{qrel.query_id} 0 {qrel.doc_id} {qrel.relevance}\n" for qrel in qrels)
     write_text(qrels_out, "".join(lines))

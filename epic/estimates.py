@@ -78,7 +78,9 @@ def _expand(job, settings, collection):
 
 def _index(job, settings, collection):
     text = _text(job, settings, collection)
-    size = rates.INDEXED * text
+    size = rates.INDEXED * (
+        collection.passages * collection.passage_bytes if _weighted(job, settings) else text
+    )  # words once each
     return Cost(size, rates.START + text * rates.INDEX / job.threads, scratch=size)  # merged into one segment: twice there
 
 
@@ -186,8 +188,14 @@ def _samples(job, settings) -> int:
 
 
 def _text(job, settings, collection) -> float:
-    """Bytes of the passages of a first stage, with what was predicted for them."""
+    """Bytes of the passages of a first stage, with what was predicted for them, or with their words repeated."""
+    if _weighted(job, settings):
+        return collection.passages * rates.WEIGHTED
     return collection.passages * (collection.passage_bytes + rates.PREDICTION * _samples(job, settings))
+
+
+def _weighted(job, settings) -> bool:
+    return bool(find(settings["first_stages"], job.wildcards["first_stage"])["weighted_text"])
 
 
 def _cutoff(row, settings) -> int:

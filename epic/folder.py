@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from epic import ROOT
-from epic.files import InputError
+from epic.files import InputError, numbered_lines
 
 ENDINGS = {"docs": ("tsv", "jsonl"), "queries": ("tsv", "jsonl"), "qrels": ("txt",), "docpairs": ("tsv",)}
 
@@ -44,6 +44,12 @@ def _only(folder: Path, kind: str, split: str) -> Path:
     if len(found) > 1:
         raise InputError(f"{folder} has {' and '.join(path.name for path in found)}; keep one of them")
     return found[0] if found else candidates[0]
+
+
+def line_of(path: Path, value: str, *columns: int) -> str:
+    """The first line of a file of judgments or triples with a value in one of some columns, named for an error message."""
+    numbers = (number for number, line in numbered_lines(path) if value in [line.split()[column] for column in columns])
+    return f"{path} line {next(numbers)}"
 
 
 def resolve(name: str) -> Path:

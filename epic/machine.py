@@ -15,11 +15,18 @@ def machine() -> dict:
         "allowed_cores": len(os.sched_getaffinity(0)),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load": list(os.getloadavg()),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "memory_gb": round(total_memory() / 1e9, 1),
         "gpu": [card.name for card in cards()],
         "system": platform.platform(),
         "environment": {key: os.environ[key] for key in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "JAVA_HOME") if key in os.environ},
     }
+
+
+def total_memory() -> int:
+    """Bytes of memory, or of this container's share."""
+    limit, there = Path("/sys/fs/cgroup/memory.max"), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    allowed = limit.read_text().strip() if limit.exists() else "max"
+    return min(there, int(allowed)) if allowed.isdigit() else there
 
 
 class Card(NamedTuple):

@@ -12,16 +12,22 @@ SHOWN = 0.05  # GB or hours from which on a stage has a line of its own
 
 
 class Place(NamedTuple):
-    """Where jobs run: cores and GPUs that may be used at once; on a cluster how many jobs, and its GPUs if they are limited."""
+    """Where jobs run: cores, GPUs and memory that may be used at once; on a cluster how many jobs, and what of it is limited."""
 
     cores: int
     gpus: int | None
     cluster_jobs: int | None = None  # None: on this machine
+    memory_mb: int | None = None
 
     def at_once(self, job: Job) -> int:
         """How many jobs like this one run side by side."""
-        jobs = max(1, self.cores // max(1, job.threads)) if self.cluster_jobs is None else self.cluster_jobs
-        return jobs if not job.gpus or self.gpus is None else max(1, min(jobs, self.gpus // job.gpus))
+        jobs = self.cores // max(1, job.threads) if self.cluster_jobs is None else self.cluster_jobs
+        limits = [
+            limit // asked
+            for limit, asked in ((self.gpus, job.gpus), (self.memory_mb, job.memory_mb))
+            if asked and limit is not None
+        ]
+        return max(1, min([jobs, *limits]))
 
 
 class Stage(NamedTuple):

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from epic import probes, rates
+from epic.boolq import WHEEL
 from epic.columns import columns
 from epic.estimates import Cost, Job
 from epic.plan import Place, Plan, cost_table, plan
@@ -44,6 +45,8 @@ def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> 
     needs += probes.disks(sizes)
     if NEED_JAVA & {job.rule for job in jobs}:
         needs.append(probes.java())
+    if any(job.rule == "boolq" for job in jobs):
+        needs.append(probes.wheel(WHEEL))
     if place.cluster_jobs is not None:
         needs += [probes.shared(what, folder) for what, folder in shared_folders()]
     needs += [_barred(source) for source in absent if source.barred]

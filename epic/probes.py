@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 from epic.files import InputError
 from epic.java import java_home
-from epic.machine import cards
+from epic.machine import cards, total_memory
 from epic.plan import GB, amount
+from epic.wheel import offered
 
 SECONDS = 5.0
 GPU_MEMORY_MB = 10_500  # a card of 11 GB, like the paper's, for which batches are chosen
@@ -87,13 +88,6 @@ def memory(megabytes: int) -> Check:
     return Check(f"memory: {amount(megabytes / 1e3)} GB", f"{amount(found / 1e3)} GB", remedy)
 
 
-def total_memory() -> int:
-    """Bytes of memory, or of this container's share."""
-    limit, machine = Path("/sys/fs/cgroup/memory.max"), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    allowed = limit.read_text().strip() if limit.exists() else "max"
-    return min(machine, int(allowed)) if allowed.isdigit() else machine
-
-
 def disks(needs: list[tuple[str, Path, float]]) -> list[Check]:
     """Free space for (what, folder, bytes); folders of one file system need it together."""
     by_device: dict[int, list[tuple[str, Path, float]]] = {}
@@ -142,6 +136,15 @@ def file_system_of(folder: Path, mounts="/proc/mounts") -> str:
     """The kind of file system that a folder lies on, as Linux calls it."""
     kinds = {fields[1]: fields[2] for fields in map(str.split, Path(mounts).read_text(encoding="utf-8").splitlines())}
     return next((kinds[str(path)] for path in (folder, *folder.parents) if str(path) in kinds), "unknown")
+
+
+def wheel(requirement: str) -> Check:
+    """A wheel that pip is to fetch, from wherever it is told to look."""
+    need, found = f"pip: {requirement}", offered(requirement)
+    if found is None:
+        return Check(need, "not known: pip could not be asked", "see to pip's access to PyPI", True)
+    remedy = "run where pip reaches PyPI, or place the wheel in a folder: PIP_NO_INDEX=1 PIP_FIND_LINKS=FOLDER"
+    return Check(need, "offered", "") if found else Check(need, "pip finds none", remedy)
 
 
 def networks(files: dict[tuple[str, ...], str]) -> list[Check]:

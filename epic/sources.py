@@ -69,7 +69,7 @@ def _of_datasets(settings: dict, jobs: list[Job]):
         parts += [(settings["triples"]["dataset"], part) for part in ("docpairs", "queries")]
     for dataset, part in parts:
         if dataset.startswith(MADE):
-            continue  # by pip, from an index that it knows best
+            continue  # pip fetches it, and is asked by the preflight
         if part == "docs":
             yield from _documents(dataset, collection_of(settings))
         elif not folder_of(dataset):

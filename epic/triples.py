@@ -7,7 +7,7 @@ import random
 from epic.datasets import load
 from epic.documents import Documents, open_documents
 from epic.files import InputError, write_text
-from epic.folder import folder_of
+from epic.folder import folder_of, line_of
 from epic.irds import fetched
 from epic.records import Triple, read_qrels, read_queries
 from epic.runs import Run, read_run
@@ -33,11 +33,12 @@ def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_o
     triples = [Triple(*pair[:3]) for pair in pairs]
     queries = {query.query_id: query.default_text() for query in asked}
     named = folder.docpairs if folder else f"the docpairs of {dataset}"
-    for line, triple in enumerate(triples, start=1):
-        if triple.query_id not in queries:
-            raise InputError(f"{named}: query {triple.query_id} of triple {line} is not among the queries")
+    if unknown := next((triple.query_id for triple in triples if triple.query_id not in queries), None):
+        place = line_of(folder.docpairs, unknown, 0) if folder else named
+        raise InputError(f"{place}: query {unknown} is not among the queries")
     if absent := documents.unknown(doc_id for triple in triples for doc_id in triple[1:]):
-        raise InputError(f"{named}: document {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
+        place = line_of(folder.docpairs, absent[0], 1, 2) if folder else named
+        raise InputError(f"{place}: document {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
     if len(triples) < count:
         log.warning("%s has only %d triples of the %d that training may use", named, len(triples), count)
     _write(triples, queries, out, queries_out)

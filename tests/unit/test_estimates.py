@@ -91,6 +91,13 @@ def test_more_threads_index_and_search_faster(paper):
     assert of(paper, "index", threads=2, first_stage="bm25").seconds == pytest.approx(START + 8_841_823 * 346 / 390 / 8300)
 
 
+def test_words_that_are_repeated_take_room_as_text_but_not_in_the_index(paper):
+    plain, weighted = (of(paper, "expand", first_stage=name).written for name in ("bm25", "deepct"))
+    assert plain == 8_841_823 * (346 + 32) and weighted == 8_841_823 * (1750 + 32)
+    plain, weighted = (of(paper, "index", threads=8, first_stage=name) for name in ("bm25", "deepct"))
+    assert plain.written == weighted.written and plain.seconds < weighted.seconds
+
+
 def test_every_formula_belongs_to_a_rule_and_a_rule_without_one_is_small(paper):
     rules = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
     assert all(f"rule {name}:" in rules for name in FORMULAS)

@@ -54,6 +54,14 @@ def test_gpu_jobs_share_the_gpus_and_others_the_cores(paper):
     assert many.seconds == max(made(paper, [store]).stages[0].seconds for store in stores())
 
 
+def test_jobs_side_by_side_share_the_memory(paper):
+    searches = [Job("retrieve", {"first_stage": "bm25", "query_set": "dl19"}, threads=2, memory_mb=10_000)] * 8
+    free, tight = (made(paper, searches, Place(16, 1, memory_mb=memory)).stages[0].seconds for memory in (None, 25_000))
+    assert tight == pytest.approx(4 * free)  # two at once instead of eight
+    assert Place(16, 1, memory_mb=5_000).at_once(searches[0]) == 1
+    assert Place(1, None, cluster_jobs=16).at_once(searches[0]) == 16
+
+
 def test_a_cluster_runs_as_many_jobs_as_it_may(paper):
     alone, nodes = made(paper, shards()).stages[0], made(paper, shards(), Place(1, None, cluster_jobs=16)).stages[0]
     assert nodes.seconds == pytest.approx(alone.seconds / 16)

