@@ -117,10 +117,10 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
             lambda s: find(s["query_sets"], s["latency"]["query_set"]).update(hits=99),
             r"test has 99 hits; unpruned rows may be timed with \d+",
         ),
-        (lambda s: s["rows"][4].update(keep=0), r"\$\.rows\[4\]\.keep"),
-        (lambda s: s["rows"][4].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
+        (lambda s: s["rows"][5].update(keep=0), r"\$\.rows\[5\]\.keep"),
+        (lambda s: s["rows"][5].pop("keep"), r"\$\.rows\.epic-bm25-full: a row of the kind model needs keep"),
         (lambda s: s["rows"][0].update(keep=10), r"\$\.rows\.bm25: a row of the kind first-stage has no keep"),
-        (lambda s: s["rows"][4].update(first_stage="bm26"), r"no bm26 in first_stages; there are bm25, doctttttquery"),
+        (lambda s: s["rows"][5].update(first_stage="bm26"), r"no bm26 in first_stages; there are bm25, doctttttquery"),
         (lambda s: s["tune"].update(max_cutoff=201), r"\$\.tune\.max_cutoff: 201 is more than the hits of validation \(200\)"),
         (
             lambda s: s["first_stages"][2].update(weighted_text={"source": "path:x"}),
@@ -131,7 +131,7 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
             lambda s: s["rows"][-1]["runs"][0].update(query_set="train"),
             r"rows\.bert-large\.runs: train is for train, expected a set for test",
         ),
-        (lambda s: s["rows"][5].update(keep=5000), r"5000 is more than encode\.max_terms \(2000\)"),
+        (lambda s: s["rows"][6].update(keep=5000), r"5000 is more than encode\.max_terms \(2000\)"),
         (lambda s: s["rows"].append(dict(s["rows"][0])), r"\$\.rows: the id bm25 is given twice"),
         (lambda s: s["comparisons"][0]["pairs"].append(["nope", "bm25"]), r"\$\.comparisons\[0\]: no nope in rows"),
         (lambda s: s["comparisons"][0]["pairs"].append(["bm25", "tk-1"]), r"\$\.comparisons\[0\]: tk-1 is not run here"),
@@ -144,7 +144,7 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
             lambda s: s["texts"]["passages"].append({"query_set": "nope", "query": "1"}),
             r"\$\.texts\.passages: no nope in query_sets",
         ),
-        (lambda s: s["rows"][4].update(keep="all"), r"\$\.rows\[4\]\.keep: 'all' does not match '\^full\$'"),
+        (lambda s: s["rows"][5].update(keep="all"), r"\$\.rows\[5\]\.keep: 'all' does not match '\^full\$'"),
         (lambda s: s["triples"].update(seeed=1), r"\$\.triples: .*'seeed' was unexpected"),
         (lambda s: s["triples"].pop("depth"), r"\$\.triples: the source sampled needs depth"),
         (lambda s: s["triples"].update(dataset="x"), r"\$\.triples: the source sampled has no dataset"),
@@ -213,3 +213,25 @@ def test_the_schema_is_closed_at_every_level():
                 walk(value, f"{path}[{position}]")
 
     walk(schema(), "$")
+
+
+def without_origin(text):
+    """Settings that do not say where their values come from, by a comment behind them, behind what they belong to, or above."""
+    found, parents, above = [], [], set()  # indentation and whether there is a comment; indentation of comments on their own line
+    for line in filter(str.strip, text.splitlines()):
+        indent = len(line) - len(line.lstrip())
+        parents, above = [parent for parent in parents if parent[0] < indent], {place for place in above if place <= indent}
+        if line.lstrip().startswith("#"):
+            above.add(indent)
+            continue
+        commented = " #" in line
+        if not (commented or indent in above or any(parent[1] for parent in parents) or line.endswith(":")):
+            found.append(line.strip())
+        parents.append((indent, commented))
+    return found
+
+
+def test_every_setting_of_the_paper_says_where_its_value_comes_from():
+    settings, _ = (EXPERIMENTS / "paper.yaml").read_text().split("\ncomparisons:")
+    assert without_origin(settings[settings.index("\ndata:") :]) == []
+    assert without_origin("train:\n  patience: 20\n  batch_size: 16  # text\n") == ["patience: 20"]

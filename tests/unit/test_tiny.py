@@ -57,6 +57,16 @@ def predicted():
     return list(zip(*by_sample.values(), strict=True))
 
 
+@pytest.mark.parametrize(("name", "without"), [("stand-in", set()), ("doctttttquery", {WITHOUT_MATCH})])
+def test_runs_rank_passages_of_the_collection_for_the_test_queries(name, without, docs, queries):
+    ranked = defaultdict(list)
+    for query_id, doc_id, rank in table(f"runs/{name}.tsv", 3):
+        ranked[query_id].append(doc_id)
+        assert int(rank) == len(ranked[query_id]) <= 20
+    assert set(ranked) == set(queries["test"]) - without
+    assert all(len(set(found)) == len(found) and set(found) <= set(docs) for found in ranked.values())
+
+
 def test_ids_are_line_numbers_and_unique_over_all_splits(docs, topics, queries):
     assert list(docs) == [str(position) for position in range(len(docs))] == list(topics)
     ids = [query_id for split in queries.values() for query_id in split]
