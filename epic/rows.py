@@ -4,7 +4,7 @@ from epic.evaluate import read_values
 from epic.files import read_json, sha256_of, write_json
 from epic.measures import mean
 from epic.store import model_digest
-from epic.verdicts import NOT_PUBLISHED, NOT_RUN, judge, paper_value
+from epic.verdicts import NOT_PUBLISHED, NOT_RUN, judge, published_values
 
 
 def metrics_of(evaluations: dict) -> dict:
@@ -35,8 +35,11 @@ def write_row(row: dict, settings: dict, differs: list, query_sets: list, evalua
 
 
 def comparison_of(row: dict, headline: str) -> dict:
-    """What a table shows of a row: the paper's value, ours on the same query set or else on the headline one, verdict."""
-    published = paper_value(row)
+    """What a table shows of a row: the published value, ours on the same query set or else on the headline one, verdict.
+
+    Published is the paper's value or, in a row that the paper does not have, the first of another source.
+    """
+    published = next(iter(published_values(row)), None)
     wanted = [published["query_set"] if published else headline, headline, *row["metrics"]]
     query_set = next((name for name in wanted if name in row["metrics"]), headline)
     ours = {name: row["metrics"].get(name, {}).get("RR@10") for name in (query_set, headline)}

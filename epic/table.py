@@ -37,7 +37,8 @@ def caption(title: str, note: str, headline: str, families: list[dict], alpha: f
         marks.setdefault(family["mark"], family["says"])  # the same asked of another model is marked alike
     explained = "; ".join(f"{mark}: {says}" for mark, says in marks.items())
     return (
-        f"{title}. MRR@10 and mean milliseconds per query. Ours is of the query set that is named: the published one, or "
+        f"{title}. MRR@10 and mean milliseconds per query. Published values are the paper's or, in a row that it does not "
+        f"have, those of whoever published the run. Ours is of the query set that is named: the published one, or "
         f"{headline} where that is not run. A letter marks a significant difference there (paired t-test, p < {alpha:g}, "
         f"corrected by Holm within a letter and a model): {explained}. A difference and a verdict are given only where the "
         f"published value is of the same collection, encoder and query set. "

@@ -109,5 +109,10 @@ def over_the_table(rows: list[dict], headline: str) -> dict:
 
 def paper_value(row: dict) -> dict | None:
     """The paper's own MRR@10 of a row, judged; None where it has none."""
-    entries = [entry for entry in row["published"] if entry["metric"] == "RR@10" and entry["source"] == "paper"]
-    return entries[0] if entries else None
+    return next((entry for entry in published_values(row) if entry["source"] == "paper"), None)
+
+
+def published_values(row: dict) -> list[dict]:
+    """Every published MRR@10 of a row, judged, the paper's first."""
+    entries = [entry for entry in row["published"] if entry["metric"] == "RR@10"]
+    return sorted(entries, key=lambda entry: entry["source"] != "paper")

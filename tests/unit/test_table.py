@@ -9,7 +9,7 @@ import pytest
 from epic.pages import render_row
 from epic.rows import comparison_of, write_row
 from epic.table import build, caption, escape, latex, markdown, write_table
-from epic.verdicts import judge, over_the_table
+from epic.verdicts import judge, over_the_table, paper_value
 from tests.unit.test_verdicts import entry
 
 STAGE = {"mean": 1.0, "interval": [0.5, 1.5], "p50": 1.0, "p95": 2.0, "p99": 3.0}
@@ -32,6 +32,17 @@ def test_ours_is_taken_from_the_published_query_set_where_it_was_run():
     other = comparison_of(row(both, [entry(query_set="other")]), "test")
     assert other["ours"] == 0.4 and other["difference"] is None and other["because"] == ["other query set"]
     assert comparison_of(row(both), "test")["verdict"] == "not published"
+
+
+def test_a_row_that_the_paper_does_not_have_is_compared_with_whoever_published_it():
+    measured, theirs = {"test": {"RR@10": 0.31}}, entry(0.31) | {"source": "a repository"}
+    found = comparison_of(row(measured, [theirs]), "test")
+    assert (found["published"], found["source"], found["verdict"]) == (0.31, "a repository", "match")
+    assert comparison_of(row(measured, [theirs, entry(0.25)]), "test")["source"] == "paper"
+    assert paper_value(row(measured, [theirs])) is None
+
+
+def test_a_row_without_metrics_was_not_run():
     assert comparison_of(row(), "test")["verdict"] == "not run"
 
 
