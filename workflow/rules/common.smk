@@ -133,7 +133,7 @@ def jobs_to_run():
     found, order = {}, [rule.name for rule in workflow.rules]
     for job in sorted(workflow.dag.needrun_jobs(), key=lambda job: order.index(job.rule.name)):
         names, memory = dict(job.wildcards_dict), job.rule.resources.get("mem_mb")
-        # What the rule says of memory: the job itself has it cut to what may be claimed at once.
+        # Memory as it was asked for: the job itself has it cut to what may be claimed at once.
         asked = job.resources.get("gpu"), memory and memory.evaluate(job.wildcards).value
         gpus, memory = (value if isinstance(value, int) else 0 for value in asked)
         if "experiment" in names:
