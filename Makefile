@@ -59,7 +59,7 @@ lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 	snakemake --lint
 
 test: lint  ## lint and all tests, but for test-paper
-	python -m pytest -m "not paper" -n 2 --dist loadgroup
+	python -m pytest -m "not paper" -n 2 --dist loadfile --no-loadscope-reorder
 
 test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
 	python -m pytest -m paper

@@ -93,12 +93,21 @@ def ir_datasets_home(tmp_path_factory):
     os.environ["IR_DATASETS_HOME"] = str(tmp_path_factory.mktemp("ir_datasets"))
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Tests of one file run in one process, and so do files that name the same group, to share what is made for them."""
-    for item in items:
-        if not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(f"{item.path.parent.name}/{item.path.name}"))
+    """Tests of the whole workflow come first: they take minutes, and at the end one process would wait for the other."""
+    items.sort(key=lambda item: item.path.parent.name != "workflow")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Tests of one file run in one process, and so do the two files that look at one run of smoke."""
+    from xdist.scheduler.loadfile import LoadFileScheduling
+
+    class Scheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return super()._split_scope(nodeid).replace("/test_edits.py", "/test_smoke.py")
+
+    return Scheduling(config, log) if config.option.dist == "loadfile" else None
 
 
 def copy_repository(folder):

@@ -9,7 +9,7 @@ import pytest
 from tests.workflow.conftest import command
 from tests.workflow.test_dryrun import jobs
 
-pytestmark = [pytest.mark.smoke, pytest.mark.xdist_group("smoke")]
+pytestmark = pytest.mark.smoke
 
 
 def dry(copy, *targets):

@@ -9,7 +9,7 @@ import pytest
 
 from tests.workflow.conftest import command
 
-pytestmark = [pytest.mark.smoke, pytest.mark.xdist_group("smoke")]
+pytestmark = pytest.mark.smoke
 MODELS = {"paper": "epic", "released": "released"}  # and how their rows are called
 RERANKED = [
     f"{model}-{stage}-{keep}"
