@@ -78,9 +78,8 @@ def _expand(job, settings, collection):
 
 def _index(job, settings, collection):
     text = _text(job, settings, collection)
-    size = rates.INDEXED * (
-        collection.passages * collection.passage_bytes if _weighted(job, settings) else text
-    )  # words once each
+    indexed = collection.passages * collection.passage_bytes if _weighted(job, settings) else text  # a repeated word is a number
+    size = rates.INDEXED * indexed
     return Cost(size, rates.START + text * rates.INDEX / job.threads, scratch=size)  # merged into one segment: twice there
 
 

@@ -2,6 +2,7 @@
 
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +31,7 @@ def total_memory() -> int:
 
 
 class Card(NamedTuple):
-    """A graphics card; of an old driver only its name is known."""
+    """A graphics card; what its driver does not tell is None."""
 
     name: str
     capability: tuple[int, int] | None = None  # the generation of its instructions, as (7, 5)
@@ -42,8 +43,13 @@ def cards() -> list[Card]:
     lines = _asked("name,compute_cap,memory.total")
     if lines is None:
         return [Card(name) for name in _asked("name") or []]
-    fields = [line.rsplit(", ", 2) for line in lines]
-    return [Card(name, tuple(map(int, capability.split("."))), int(memory)) for name, capability, memory in fields]
+    return [_card(*line.rsplit(", ", 2)) for line in lines]
+
+
+def _card(name: str, capability: str, memory: str) -> Card:
+    """A card from what was said of it, where some say [N/A]."""
+    generation = re.fullmatch(r"(\d+)\.(\d+)", capability)
+    return Card(name, generation and (int(generation[1]), int(generation[2])), int(memory) if memory.isdigit() else None)
 
 
 def _asked(what: str) -> list[str] | None:

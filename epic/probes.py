@@ -35,22 +35,17 @@ def gpu() -> Check:
     need, found = "GPU (CUDA)", cards()
     if not found:
         return Check(need, "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
-    card, built_for = found[0], architectures()
-    if not built_for:
-        found = f"{card.name}, but torch was built without CUDA"
-        return Check(need, found, "install the build of torch with CUDA, of the version in constraints.txt")
-    if card.capability and not runs_on(card.capability, built_for):
-        found = (
-            f"{card.name} of compute capability {'.'.join(map(str, card.capability))}; torch has code for {', '.join(built_for)}"
-        )
-        return Check(
-            need, found, "use a newer card, or install a build of torch for this one (an older CUDA), of the same version"
-        )
+    if not (built_for := architectures()):
+        remedy = "install the build of torch with CUDA, of the version in constraints.txt"
+        return Check(need, f"{found[0].name}, but torch was built without CUDA", remedy)
+    card = next((card for card in found if not card.capability or runs_on(card.capability, built_for)), None)
+    if card is None:
+        generation, code = ".".join(map(str, found[0].capability)), ", ".join(built_for)
+        remedy = "use a newer card, or install a build of torch for this one (an older CUDA), of the same version"
+        return Check(need, f"{found[0].name} of compute capability {generation}; torch has code for {code}", remedy)
     if card.memory_mb and card.memory_mb < GPU_MEMORY_MB:
-        found = f"{card.name} with {card.memory_mb} MB"
-        return Check(
-            need, found, "the paper's card had 11 GB: if memory runs out, lower micro_batch_size and token budgets", True
-        )
+        remedy = "the paper's card had 11 GB: if memory runs out, lower micro_batch_size and token budgets"
+        return Check(need, f"{card.name} with {card.memory_mb} MB", remedy, True)
     return Check(need, card.name, "")
 
 

@@ -22,7 +22,7 @@ def offered(requirement: str) -> bool | None:
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
     except subprocess.TimeoutExpired:
-        return False
+        return None
     if run.returncode:
         return False if "No matching distribution" in run.stderr else None
     return version in re.split(r"[\s,]+", run.stdout)

@@ -150,6 +150,12 @@ def test_a_card_needs_a_torch_with_code_for_it(monkeypatch, card, built_for, fou
     assert found in said.found and remedy in said.remedy and bool(remedy) == bool(said.remedy) and not said.warning
 
 
+def test_one_card_that_torch_has_code_for_is_enough(monkeypatch):
+    monkeypatch.setattr(probes, "cards", lambda: [GTX, T4])
+    monkeypatch.setattr(probes, "architectures", lambda: CUDA_13)
+    assert probes.gpu() == ("GPU (CUDA)", "Tesla T4", "", False)
+
+
 def test_a_card_with_little_memory_is_only_warned_of(monkeypatch):
     monkeypatch.setattr(probes, "cards", lambda: [SMALL])
     monkeypatch.setattr(probes, "architectures", lambda: CUDA_13)
@@ -185,6 +191,7 @@ def test_what_torch_was_built_for_is_its_own_word():
             [("NVIDIA A100, 80GB PCIe", (8, 0), 81_920), T4],
         ),
         ('case "$1" in *compute_cap*) exit 2 ;; esac; echo "Tesla K80"', [("Tesla K80", None, None)]),
+        ("echo 'NVIDIA GB10, 12.1, [N/A]'; echo 'A card, [N/A], 8192'", [("NVIDIA GB10", (12, 1), None), ("A card", None, 8192)]),
         ("exit 9", []),
     ],
 )
