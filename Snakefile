@@ -16,15 +16,12 @@ sys.path.insert(0, workflow.basedir)  # `import epic` while rules are parsed ...
 os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside jobs
 
 
+from epic.planning.jobs import described, place_of, preflight  # noqa: E402
+
+
 include: "workflow/rules/common.smk"
-
-
-limit_memory()
-
-
-include: "workflow/rules/lookups.smk"
-include: "workflow/rules/rowlookups.smk"
-include: "workflow/rules/wholelookups.smk"
+include: "workflow/rules/inputs.smk"
+include: "workflow/rules/experiment.smk"
 include: "workflow/rules/boolq.smk"
 include: "workflow/rules/data.smk"
 include: "workflow/rules/fetch.smk"
@@ -58,22 +55,36 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        deliverables("paper"),
+        deliverables.deliverables("paper", EXPERIMENTS["paper"]),
 
 
 rule smoke:
     input:
-        deliverables("smoke"),
+        deliverables.deliverables("smoke", EXPERIMENTS["smoke"]),
 
 
 rule mini:
     input:
-        deliverables("mini"),
+        deliverables.deliverables("mini", EXPERIMENTS["mini"]),
 
 
+# On this machine, jobs side by side claim no more memory than there is, unless the command says how much.
+# Snakemake calls it `mem_mb`, whatever the unit in `--resources` was.
+if workflow.nodes is None and "mem_mb" not in workflow.global_resources:
+    workflow.global_resources["mem_mb"] = total_memory() // 10**6
+
+
+# Refuse, before any job, what this machine cannot run; where EPIC_PLAN is set, say what it would take and stop.
+# Called once: the Snakemake that runs a job on a node of a cluster has no hooks.
 onstart:
-    preflight()
+    jobs = described(workflow.dag.needrun_jobs(), [rule.name for rule in workflow.rules])
+    place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
+    refused = preflight(EXPERIMENTS, jobs, place, only_plan=bool(os.environ.get("EPIC_PLAN")))
+    if os.environ.get("EPIC_PLAN"):
+        sys.exit()
+    if refused:
+        raise WorkflowError(refused)
 
 
 onsuccess:
-    remove_states("results")
+    repair.remove_states("results")

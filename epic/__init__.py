@@ -4,13 +4,10 @@
 """
 
 import importlib
-from pathlib import Path
-
-ROOT = Path(__file__).resolve().parent.parent  # the repository
 
 
 def __getattr__(name: str):
-    """Import what needs torch when it is asked for."""
+    """Import `Epic`, which needs torch, only when it is asked for."""
     if name == "Epic":
         return importlib.import_module("epic.api").Epic
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,13 +4,13 @@ import argparse
 import logging
 import sys
 
-from epic.files import InputError
+from epic.core.files import InputError
 
-ENCODER, PINNED = "google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"  # what the authors started from
+ENCODER, PINNED = "google-bert/bert-base-uncased", "86b5e0934494bd15c9632b12f734a8a67f723594"  # the authors' starting point
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command; what a person can mend is one line, not a traceback."""
+    """Run a command; user errors print one line, no traceback."""
     parser = argparse.ArgumentParser(prog="epic", description="EPIC, reproduced: tools beside the Snakemake workflow.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _import_checkpoint(commands)
@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
         options.run(options)
-    except (InputError, OSError) as error:  # of the network, too
+    except (InputError, OSError) as error:  # OSError: network errors, too
         print(f"epic {options.command}: {error}", file=sys.stderr)
         return 1
     return 0
@@ -43,8 +43,8 @@ def _import_checkpoint(commands) -> None:
 
 
 def _run_import(options) -> None:
-    from epic.authors import PUBLISHED  # torch takes seconds to import; --help does not need it
-    from epic.imports import import_checkpoint
+    from epic.model.authors_weights import PUBLISHED  # torch takes seconds to import; --help does not need it
+    from epic.training.import_checkpoint import import_checkpoint
 
     md5s = None if options.any_md5 else [options.md5] if options.md5 else list(PUBLISHED)
     revision = options.revision or (PINNED if options.encoder == ENCODER else None)
@@ -65,9 +65,9 @@ def _import_vectors(commands) -> None:
 
 
 def _run_import_vectors(options) -> None:
-    from epic.published import MD5, import_vectors
+    from epic.vectors.authors_vectors import MD5, import_vectors
 
-    md5 = options.md5 or (None if options.any_md5 or options.documents else MD5)  # the published one is of MS MARCO
+    md5 = options.md5 or (None if options.any_md5 or options.documents else MD5)  # the published md5 is of MS MARCO
     import_vectors(options.file, options.out, options.keep, options.checkpoint, md5, options.documents)
 
 
@@ -78,7 +78,7 @@ def _verify(commands) -> None:
 
 
 def _run_verify(options) -> None:
-    from epic.store import Store
+    from epic.vectors.store import Store
 
     for path in options.stores:
         store = Store(path)
@@ -93,7 +93,7 @@ def _mend(commands) -> None:
 
 
 def _run_mend(options) -> None:
-    from epic.mend import mend
+    from epic.planning.repair import mend
 
     mend(options.results)
 
@@ -105,7 +105,7 @@ def _spread(commands) -> None:
 
 
 def _run_spread(options) -> None:
-    from epic.spread import spread
+    from epic.evaluation.seeds import spread
 
     print(spread(options.values))
 

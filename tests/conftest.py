@@ -34,7 +34,7 @@ def tiny_encoder(tmp_path_factory):
     from safetensors.torch import save_file
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
-    from epic.bert import Bert
+    from epic.model.bert import Bert
 
     folder = tmp_path_factory.mktemp("encoder")
     config = {
@@ -74,17 +74,17 @@ def mlm_encoder(tiny_encoder, tmp_path_factory):
 @pytest.fixture(params=["paper", "released"])
 def model(mlm_encoder, request):
     """An untrained EPIC of either formulation on the random encoder, in double precision, ready for inference."""
-    from epic.model import Epic
+    from epic.model.epic import EpicModel
 
-    return Epic.from_encoder(mlm_encoder, request.param, seed=7).double().eval()
+    return EpicModel.from_encoder(mlm_encoder, request.param, seed=7).double().eval()
 
 
 @pytest.fixture
 def paper_model(mlm_encoder):
     """The same, of the paper's formulation."""
-    from epic.model import Epic
+    from epic.model.epic import EpicModel
 
-    return Epic.from_encoder(mlm_encoder, "paper", seed=7).double().eval()
+    return EpicModel.from_encoder(mlm_encoder, "paper", seed=7).double().eval()
 
 
 @pytest.fixture(autouse=True, scope="session")

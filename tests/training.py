@@ -1,8 +1,8 @@
 """A collection of four passages and two queries to train a tiny random encoder on."""
 
-from epic.config import TrainSettings
-from epic.runs import ScoredDoc
-from epic.triples import sample
+from epic.corpus.runs import ScoredDoc
+from epic.corpus.triples import sample
+from epic.experiment.settings import TrainSettings
 
 QRELS = {"q1": {"0": 1}, "q2": {"1": 1, "2": 1}}
 RUN = {"q1": [ScoredDoc(doc, 1.0) for doc in "012"], "q2": [ScoredDoc(doc, 1.0) for doc in "120"]}
@@ -28,3 +28,14 @@ def write_collection(folder, triples=None):
 
 def without_seconds(history):
     return [iteration._replace(seconds=0.0) for iteration in history]
+
+
+def trained(encoder, examples, validation, folder, formulation="paper", loss="cross-entropy", **changes):
+    """A model and the history of its training."""
+    from epic.model.epic import EpicModel
+    from epic.rankers import epic as family
+    from epic.training.resume import State
+    from epic.training.train import train
+
+    model = EpicModel.from_encoder(encoder, formulation, seed=7)
+    return model, train(family, model, examples, validation, settings(**changes), loss, 7, State(folder / "state", "key"))

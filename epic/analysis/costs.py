@@ -1,13 +1,13 @@
-"""The cost of pre-computing passage vectors: how fast, how many hours for MS MARCO, how many bytes."""
+"""The cost of pre-computing passage vectors: their speed, the hours for MS MARCO, their bytes."""
 
 import logging
 from pathlib import Path
 
-from epic.files import read_json, write_json
-from epic.store import ARRAYS
+from epic.core.files import read_json, write_json
+from epic.corpus.msmarco import PASSAGES
+from epic.vectors.store import ARRAYS
 
 log = logging.getLogger(__name__)
-MS_MARCO = 8_841_823  # passages
 
 
 def write_costs(paces: list, shard, stores: dict, out) -> None:
@@ -21,8 +21,8 @@ def write_costs(paces: list, shard, stores: dict, out) -> None:
         "passages": documents,
         "seconds": seconds,
         "passages_per_second": rate,
-        "ms_marco_passages": MS_MARCO,
-        "ms_marco_hours": MS_MARCO / rate / 3600,
+        "ms_marco_passages": PASSAGES,
+        "ms_marco_hours": PASSAGES / rate / 3600,
         "vocabulary": vocabulary,
         "stores": [
             {
@@ -30,7 +30,7 @@ def write_costs(paces: list, shard, stores: dict, out) -> None:
                 "measured": keep != "full",  # unpruned vectors are never stored: 16 bits for each vocabulary entry
                 "bytes_per_passage": size,
                 "gib": size * documents / 2**30,
-                "ms_marco_gib": size * MS_MARCO / 2**30,
+                "ms_marco_gib": size * PASSAGES / 2**30,
                 "vocabulary_reduced_by": 1 - keep / vocabulary if keep != "full" else 0.0,
             }
             for keep, size in sizes.items()

@@ -6,13 +6,13 @@ from collections import Counter
 
 import torch
 
-from epic.documents import Documents
-from epic.encode import vectors_by_batch
-from epic.expand import predictions_of
-from epic.files import InputError, write_json
-from epic.java import analyze
-from epic.model import Epic
-from epic.records import read_qrels
+from epic.core.files import InputError, write_json
+from epic.corpus.documents import Documents
+from epic.corpus.text_files import read_qrels
+from epic.first_stage.anserini import analyze
+from epic.first_stage.expand import predictions_of
+from epic.model.epic import EpicModel
+from epic.vectors.phi import vectors_by_batch
 
 log = logging.getLogger(__name__)
 SHOWN = 10
@@ -20,16 +20,16 @@ TOKENS_AT_A_TIME = 4096
 
 
 @torch.inference_mode()
-def query_weights(model: Epic, text: str) -> dict:
-    """w_q of each word-piece, one by one: a term that is repeated may matter more at one place than at another."""
+def query_weights(model: EpicModel, text: str) -> dict:
+    """Return w_q of each word-piece, one by one: a repeated term may matter more at one position than at another."""
     with model.autocast():
         tokens = model.query_tokens(model.pieces([text]))
         weights = model.equations.w_q(tokens.f).float().tolist()  # (T,)
     return {"text": text, "pieces": _words(model, tokens.ids.tolist()), "weights": weights}
 
 
-def passage_weights(model: Epic, doc_id: str, text: str, block: int) -> dict:
-    """phi_d at the passage's own word-pieces, and its largest values elsewhere."""
+def passage_weights(model: EpicModel, doc_id: str, text: str, block: int) -> dict:
+    """Return phi_d at the passage's own word-pieces, and its largest values elsewhere."""
     pieces = model.pieces([text])
     ((_, vectors),) = vectors_by_batch(model, {doc_id: pieces[0]}, TOKENS_AT_A_TIME, block)
     vector, own = vectors[0].astype(float), set(pieces[0])  # (V,)
@@ -44,18 +44,18 @@ def passage_weights(model: Epic, doc_id: str, text: str, block: int) -> dict:
     }
 
 
-def _words(model: Epic, ids: list[int]) -> list[str]:
+def _words(model: EpicModel, ids: list[int]) -> list[str]:
     return [model.tokenizer.id_to_token(term) for term in ids]
 
 
 def predicted_terms(terms: list[str]) -> dict:
-    """The most frequent terms of the predicted queries, as the index sees them; equal ones in alphabetic order."""
+    """Return the most frequent terms of the predicted queries, as the index sees them; equal ones in alphabetic order."""
     counted = sorted(Counter(terms).items(), key=lambda item: (-item[1], item[0]))[:SHOWN]
     return {"pieces": [term for term, _ in counted], "weights": [float(count) for _, count in counted]}
 
 
 def chosen_passages(passages: list, qrels_paths: dict) -> list[str]:
-    """Document ids: those that are given, and the first one relevant to each query that is; qrels_paths: by query set."""
+    """Return the document ids that are given, and the first one relevant to each given query; qrels_paths: by query set."""
     found = []
     for passage in passages:
         if isinstance(passage, str):
@@ -69,8 +69,10 @@ def chosen_passages(passages: list, qrels_paths: dict) -> list[str]:
     return found
 
 
-def write_interpretation(model: Epic, documents: Documents, texts: dict, qrels_paths: dict, expanded, block: int, out) -> None:
-    """Weights of all texts that the experiment lists; expanded: the collection with predicted queries, if there is one."""
+def write_interpretation(
+    model: EpicModel, documents: Documents, texts: dict, qrels_paths: dict, expanded, block: int, out
+) -> None:
+    """Write the weights of all texts in the experiment; expanded: the collection with predicted queries, if there is one."""
     doc_ids = chosen_passages(texts["passages"], qrels_paths)
     chosen = dict(zip(doc_ids, documents.texts(doc_ids), strict=True))
     predicted = predictions_of(expanded, chosen) if expanded and chosen else {}

@@ -1,4 +1,4 @@
-"""The collection in numbers, as the paper describes its own: lengths of passages and queries, and how many are judged."""
+"""The collection in numbers, as the paper describes its own: lengths of passages and queries, and the judgments."""
 
 import logging
 from collections.abc import Iterable
@@ -6,25 +6,27 @@ from functools import reduce
 from operator import add
 from pathlib import Path
 
-from epic.datasets import load
-from epic.files import read_json, write_json
-from epic.irds import fetched
-from epic.lengths import Lengths
-from epic.tokens import tokenizer_of
+from epic.core.files import read_json, write_json
+from epic.corpus.datasets import load
+from epic.corpus.irds_downloads import fetched
+from epic.corpus.lengths import Lengths
+from epic.model.tokens import tokenizer_of
 
 log = logging.getLogger(__name__)
 AT_A_TIME = 10_000
 
 
-def passages(shards) -> dict:
-    """Number and lengths of the passages, from what was counted while they were encoded."""
+def passages(shards, count: int) -> dict:
+    """Return number and lengths of the passages, as counted while they were encoded; without shards only their number."""
+    if not shards:
+        return {"count": count}
     counted = [read_json(Path(shard) / "lengths.json") for shard in shards]
     sums = {kind: reduce(add, (Lengths(**found[kind]) for found in counted), Lengths()) for kind in ("word_pieces", "terms")}
     return {"count": sums["terms"].count} | {kind: found.summary() for kind, found in sums.items()}
 
 
 def queries(texts: Iterable[str], judged: list[int], tokenizer) -> dict:
-    """Number and lengths of queries, and their judgments; judged: relevant passages of each query that has any."""
+    """Return number, lengths and judgments of queries; judged: the number of relevant passages of each query that has any."""
     sums, batch = {"word_pieces": Lengths(), "terms": Lengths()}, []
     for text in texts:
         batch.append(text)
@@ -33,11 +35,13 @@ def queries(texts: Iterable[str], judged: list[int], tokenizer) -> dict:
             batch = []
     _count(batch, sums, tokenizer)
     count = sums["terms"].count
-    return {"count": count} | {kind: found.summary() for kind, found in sums.items()} | _judgments(count, judged)
+    lengths = {kind: found.summary() for kind, found in sums.items() if found.count or tokenizer}
+    return {"count": count} | lengths | _judgments(count, judged)
 
 
 def _count(texts: list[str], sums: dict[str, Lengths], tokenizer) -> None:
-    sums["word_pieces"].add(len(found.ids) for found in tokenizer.encode_batch(texts, add_special_tokens=False))
+    if tokenizer:
+        sums["word_pieces"].add(len(found.ids) for found in tokenizer.encode_batch(texts, add_special_tokens=False))
     sums["terms"].add(len(text.split()) for text in texts)
 
 
@@ -49,8 +53,8 @@ def _judgments(count: int, judged: list[int]) -> dict:
     }
 
 
-def write_statistics(shards, datasets: list[str], encoder, out) -> None:
-    """Count passages, and queries of all `datasets` together; a passage of grade 1 or more answers a query."""
+def write_statistics(manifest, shards, datasets: list[str], encoder, out) -> None:
+    """Write counts of the passages, and of the queries of all `datasets`; a passage of grade 1 or more answers a query."""
     texts: list[str] = []
     relevant: dict[tuple[str, str], int] = {}
     for dataset in datasets:
@@ -61,6 +65,8 @@ def write_statistics(shards, datasets: list[str], encoder, out) -> None:
             if qrel.relevance > 0:
                 key = (dataset, qrel.query_id)
                 relevant[key] = relevant.get(key, 0) + 1
-    found = {"passages": passages(shards), "queries": queries(texts, list(relevant.values()), tokenizer_of(encoder))}
+    tokenizer = tokenizer_of(encoder) if encoder else None
+    counted = queries(texts, list(relevant.values()), tokenizer)
+    found = {"passages": passages(shards, read_json(manifest)["count"]), "queries": counted}
     log.info("%d passages, %d queries", found["passages"]["count"], found["queries"]["count"])
     write_json(out, found | {"datasets": datasets})

@@ -12,19 +12,20 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
-DRAFT = ".part"  # how names end while something is written
+ROOT = Path(__file__).resolve().parents[2]  # the repository
+DRAFT = ".part"  # ending of names while something is written
 
 
 class InputError(ValueError):
-    """An input a person can mend; the message names the file, the line and the remedy."""
+    """An error in the input that the user can mend; the message names the file, the line and the remedy."""
 
 
 @contextmanager
-def whole(path):
+def replacing(path):
     """Yield a temporary name beside `path`; move it into place only when the block ends well.
 
-    The name carries host and process, so that a job orphaned by a crash and its successor never write to one file;
-    what dead processes left behind is removed.
+    The name carries host and process, so that a job orphaned by a crash and its successor never write to one file.
+    The leftovers of dead processes are removed.
     """
     path, draft = Path(path), _draft_of(Path(path))
     try:
@@ -38,7 +39,7 @@ def whole(path):
 
 @contextmanager
 def scratch(path):
-    """Yield an empty folder beside `path` that is gone afterwards, or when the next one for `path` is asked for."""
+    """Yield an empty folder beside `path`; it is removed afterwards, or when the next one for `path` is asked for."""
     draft = _draft_of(Path(path))
     draft.mkdir()
     try:
@@ -59,7 +60,7 @@ def _draft_of(path: Path) -> Path:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, or nothing where there is neither."""
+    """Remove a file or a folder; do nothing if there is neither."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -68,7 +69,7 @@ def remove(path: Path) -> None:
 
 def write_text(path, text: str) -> None:
     """Write `text` to `path`, whole or not at all."""
-    with whole(path) as draft:
+    with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
 
 
@@ -78,7 +79,7 @@ def write_json(path, value) -> None:
 
 
 def read_json(path):
-    """The value in a JSON file, or an InputError that names the file."""
+    """Read a JSON file, or raise an InputError that names it."""
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
@@ -86,18 +87,18 @@ def read_json(path):
 
 
 def sha256_of(path) -> str:
-    """The sha256 of a file."""
+    """Return the sha256 of a file."""
     return digest_of(path, "sha256")
 
 
 def digest_of(path, kind: str) -> str:
-    """A digest of a file, read in pieces."""
+    """Return a digest of a file, read in pieces."""
     with open(path, "rb") as stream:
         return hashlib.file_digest(stream, kind).hexdigest()
 
 
 def numbered_lines(path):
-    """Yield (line number, line without its newline) of a UTF-8 text file, .gz or not; bad bytes are refused with their place."""
+    """Yield (line number, line without its newline) of a UTF-8 text file, .gz or not; refuse bad bytes, with their line."""
     number = 0
     try:
         with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as stream:

@@ -1,4 +1,4 @@
-"""Compiled kernels: numba, cached on disk, and without the cache where no folder can be written to."""
+"""Compiled kernels: numba, cached on disk, or not cached if no folder can be written to."""
 
 import logging
 
@@ -10,12 +10,12 @@ log = logging.getLogger(__name__)
 def compiled(function):
     """Compile on first use, for this machine, without the interpreter's lock, so that threads run side by side.
 
-    The result is kept beside the source, or in the user's cache where the source is read-only (numba's own order;
-    NUMBA_CACHE_DIR goes before both), until the file of the function changes: so a kernel calls only what stands in its own
-    file. With no place to write to, a process compiles for itself.
+    The result is kept beside the source, or in the user's cache if the source is read-only (numba's own order;
+    NUMBA_CACHE_DIR goes before both), until the function's file changes: so a kernel calls only code of its own
+    file. If no folder can be written to, each process compiles for itself.
     """
     try:
         return njit(nogil=True, cache=True)(function)
-    except RuntimeError as error:  # numba found no place to write to
+    except RuntimeError as error:  # numba found no folder to write to
         log.debug("%s is compiled in every process: %s", function.__name__, error)
         return njit(nogil=True)(function)

@@ -32,7 +32,7 @@ def _die_with_parent() -> None:
 
 
 def progress(iterable=None, **options):
-    """A progress bar on a terminal, with rate and time left; nothing elsewhere."""
+    """Show a progress bar on a terminal, with rate and time left; show nothing elsewhere."""
     from tqdm import tqdm
 
     return tqdm(iterable, **{"disable": None, "dynamic_ncols": True} | options)

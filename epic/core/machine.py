@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 def machine() -> dict:
-    """What a reader must know to judge milliseconds."""
+    """Return the facts that a reader needs to judge milliseconds."""
     return {
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
@@ -24,14 +24,14 @@ def machine() -> dict:
 
 
 def total_memory() -> int:
-    """Bytes of memory, or of this container's share."""
+    """Return the bytes of memory, or of this container's share."""
     limit, there = Path("/sys/fs/cgroup/memory.max"), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     allowed = limit.read_text().strip() if limit.exists() else "max"
     return min(there, int(allowed)) if allowed.isdigit() else there
 
 
 class Card(NamedTuple):
-    """A graphics card; what its driver does not tell is None."""
+    """A graphics card; facts that its driver does not tell are None."""
 
     name: str
     capability: tuple[int, int] | None = None  # the generation of its instructions, as (7, 5)
@@ -39,7 +39,7 @@ class Card(NamedTuple):
 
 
 def cards() -> list[Card]:
-    """The graphics cards, as NVIDIA's own tool knows them; none where it is not installed."""
+    """List the graphics cards, as NVIDIA's own tool knows them; none if it is not installed."""
     lines = _asked("name,compute_cap,memory.total")
     if lines is None:
         return [Card(name) for name in _asked("name") or []]
@@ -47,13 +47,13 @@ def cards() -> list[Card]:
 
 
 def _card(name: str, capability: str, memory: str) -> Card:
-    """A card from what was said of it, where some say [N/A]."""
+    """Make a card from the tool's answers, some of which are [N/A]."""
     generation = re.fullmatch(r"(\d+)\.(\d+)", capability)
     return Card(name, generation and (int(generation[1]), int(generation[2])), int(memory) if memory.isdigit() else None)
 
 
 def _asked(what: str) -> list[str] | None:
-    """A line for each card, or None where nobody answers or the driver does not know what is asked."""
+    """Return a line for each card, or None if the tool does not answer or the driver does not know the question."""
     try:
         command = ["nvidia-smi", f"--query-gpu={what}", "--format=csv,noheader,nounits"]
         return subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout.splitlines()
@@ -66,6 +66,6 @@ def _first_line(path) -> str | None:
 
 
 def cpu_name() -> str:
-    """The processor, as Linux calls it."""
+    """Return the processor's name, as Linux gives it."""
     with open("/proc/cpuinfo", encoding="utf-8") as stream:
         return next((line.split(":", 1)[1].strip() for line in stream if line.startswith("model name")), "unknown")

@@ -1,8 +1,8 @@
 """Files of fixed-width rows, mapped into memory and read in any order.
 
-A mapped file that is not in the page cache is read page by page, each when it is first touched, with a guess of what
-follows: for rows scattered over the file both are wrong. So guessing is turned off, and the rows of a query are announced
-together before they are touched; where the platform cannot do so, reading is as it always was.
+A mapped file that is not in the page cache is read page by page, each when it is first touched, and the system guesses
+which pages follow. Both are wrong for rows scattered over the file. So guessing is turned off, and the rows of a query are
+announced together before they are touched. A platform that cannot do so reads as it always did.
 """
 
 import mmap
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-LOOK_AT = 6  # rows; each look is a call of the system
+LOOK_AT = 6  # rows; each look is a system call
 
 
 class Mapped:
@@ -38,17 +38,17 @@ class Mapped:
             self._map.madvise(mmap.MADV_WILLNEED, page, length)
 
     def in_memory(self, rows: np.ndarray) -> bool:
-        """Whether a byte of each row can be read without waiting for the disk; no, where that cannot be found out."""
+        """Tell whether a byte of each row can be read without waiting for the disk; no, if the system cannot tell."""
         return self._map is None or all(
             _readable_at_once(self._file.fileno(), start) for start in (rows * self.row_bytes).tolist()
         )
 
 
 def announce(rows: np.ndarray, *files: Mapped) -> None:
-    """Ask for the same rows of some files, unless they are in memory: a few of them, looked at in the first file, tell.
+    """Ask for the same rows of some files, unless they are in memory: the first file is looked at, in a few of the rows.
 
-    Where that cannot be found out (some network file systems) they are always asked for: some microseconds a row, but a
-    row that must be read takes a thousand times as long there.
+    Rows are always asked for if the system cannot tell (some network file systems). This takes some microseconds a row, but
+    a row that must be read takes a thousand times as long there.
     """
     if len(rows) and not files[0].in_memory(rows[:: -(-len(rows) // LOOK_AT)]):
         for file in files:
@@ -56,13 +56,13 @@ def announce(rows: np.ndarray, *files: Mapped) -> None:
 
 
 def evict(*paths) -> bool:
-    """Drop files, and all files of folders, from the page cache; whether that worked, looked at in the largest one of each.
+    """Drop files, and all files of folders, from the page cache; tell whether that worked, by the largest file of each.
 
-    What is mapped at that moment stays, here or in another process, and so does all of a file system that lives in memory.
+    Files that are mapped at that moment stay, here or in another process, and so does all of a file system in memory.
     """
     if not hasattr(os, "posix_fadvise"):
         return False
-    return bool(paths) and all([_evicted(path) for path in map(Path, paths)])  # a list, so that all of them are dropped
+    return bool(paths) and all([_evicted(path) for path in map(Path, paths)])  # a list, so that every path is dropped
 
 
 def _evicted(path: Path) -> bool:
@@ -70,7 +70,7 @@ def _evicted(path: Path) -> bool:
     files = sorted(inside, key=lambda file: file.stat().st_size)
     for file in files:
         with open(file, "rb") as stream:
-            os.fsync(stream.fileno())  # what is not on disk yet is not dropped
+            os.fsync(stream.fileno())  # pages that are not on disk yet would not be dropped
             os.posix_fadvise(stream.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
             if file == files[-1]:
                 gone = _readable_at_once(stream.fileno(), file.stat().st_size // 2) is False
@@ -79,7 +79,7 @@ def _evicted(path: Path) -> bool:
 
 
 def _readable_at_once(descriptor: int, offset: int) -> bool | None:
-    """Whether a byte can be read without waiting for the disk; None where the system cannot tell."""
+    """Tell whether a byte can be read without waiting for the disk; None if the system cannot tell."""
     try:
         return bool(os.preadv(descriptor, [bytearray(1)], offset, os.RWF_NOWAIT))
     except BlockingIOError:

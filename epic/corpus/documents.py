@@ -1,12 +1,12 @@
 """The passages of a collection, by id and by position, from a store that is built once and then only read."""
 
 import logging
-import pickle
 from itertools import islice
+from pathlib import Path
 
-from epic.datasets import alone, home, load
-from epic.files import InputError, read_json
-from epic.folder import folder_of
+from epic.core.files import InputError, read_json
+from epic.corpus.datasets import alone, home, load
+from epic.corpus.folder import folder_of
 
 log = logging.getLogger(__name__)
 LOOKED_UP_AT_ONCE = 10_000
@@ -15,8 +15,8 @@ LOOKED_UP_AT_ONCE = 10_000
 class Documents:
     """The passages of a collection: by id, and by position for shards.
 
-    Nothing is downloaded here. The store of an ir_datasets id must have been built by the rule `data`; that of a
-    folder is built where it is missing. Reading needs no lock and no place to write.
+    Nothing is downloaded here. The rule `data` must have built the store of an ir_datasets id; the store of a folder
+    is built if it is missing. Reading needs no lock and no place to write.
     """
 
     def __init__(self, dataset: str):
@@ -35,8 +35,13 @@ class Documents:
     def __len__(self) -> int:
         return len(self._store.lookup)
 
+    @property
+    def folder(self) -> Path:
+        """The folder of the store on disk."""
+        return Path(self._store.path)
+
     def texts(self, doc_ids) -> list[str]:
-        """Texts in the order of `doc_ids`; an unknown id is an error."""
+        """Return texts in the order of `doc_ids`; refuse an unknown id."""
         found = self._store.get_many(set(doc_ids))
         missing = [doc_id for doc_id in doc_ids if doc_id not in found]
         if missing:
@@ -44,9 +49,9 @@ class Documents:
         return [found[doc_id].default_text() for doc_id in doc_ids]
 
     def unknown(self, doc_ids) -> list[str]:
-        """Those of `doc_ids` that are not in the collection, sorted."""
+        """Return those of `doc_ids` that are not in the collection, sorted."""
         wanted, absent = iter(set(doc_ids)), set()
-        while some := set(islice(wanted, LOOKED_UP_AT_ONCE)):  # a look-up brings the texts along
+        while some := set(islice(wanted, LOOKED_UP_AT_ONCE)):  # looking ids up reads their texts, too
             absent |= some - set(self._store.get_many(some))
         return sorted(absent)
 
@@ -57,7 +62,7 @@ class Documents:
 
 
 def open_documents(manifest) -> Documents:
-    """The collection that a manifest describes; one that has changed since is refused."""
+    """Open the collection that a manifest describes; refuse one that has changed since."""
     facts = read_json(manifest)
     documents = Documents(facts["documents"])
     if len(documents) != facts["count"]:
@@ -66,9 +71,9 @@ def open_documents(manifest) -> Documents:
 
 
 def build(dataset: str):
-    """The document store of a dataset, built unless it is there; call it alone. It may download."""
+    """Build the document store of a dataset unless it is there; call this alone. It may download."""
     if not _is_whole(_store(dataset)):
-        _store(dataset).clear_cache()  # what a build that was killed has left: ir_datasets would append to it
+        _store(dataset).clear_cache()  # leftovers of a build that was killed: ir_datasets would append to them
         _store(dataset).build()
     store = _store(dataset)
     if not _is_whole(store):
@@ -78,7 +83,7 @@ def build(dataset: str):
 
 
 def _store(dataset: str):
-    """The store of a dataset, built or not; always a new object, since one remembers what it has seen on disk."""
+    """Return the store of a dataset, built or not; always a new object, since a store remembers what it has seen on disk."""
     docs = load(dataset)
     if not hasattr(docs, "docs_store"):
         raise InputError(f"{dataset} has no documents")
@@ -86,13 +91,14 @@ def _store(dataset: str):
 
 
 def _is_whole(store) -> bool:
-    """Does a store have as many ids as documents, and is the last of them readable?
+    """Tell whether a store has as many ids as documents, and whether its last document can be read.
 
     ir_datasets calls a store built as soon as its positions are written; ids and the last documents follow.
     """
     try:
         count = len(store.lookup)
         return 0 < count == len(store.lookup.idx()) and bool(list(iter(store.lookup)[count - 1 : count]))
-    except (OSError, ValueError, TypeError, EOFError, RuntimeError, pickle.UnpicklingError):
+    except Exception:  # ir_datasets, numpy and lz4 raise many kinds at a file that was cut off
+        store.lookup._idx = store.lookup._pos = None  # closing would read them again
         store.lookup.close()
         return False

@@ -1,7 +1,7 @@
 """Published files: kept in a folder of downloads, checked by md5, resumed where a download broke off.
 
-The folder is `downloads/` below the working directory, or $EPIC_DOWNLOADS. A file that a person has placed there is
-checked and used like one that was downloaded; experiments share it, and running a rule again downloads nothing.
+The folder is `downloads/` below the working directory, or $EPIC_DOWNLOADS. A file that the user has placed there is
+checked and used like a downloaded one; experiments share it, and running a rule again downloads nothing.
 """
 
 import fcntl
@@ -11,18 +11,20 @@ import os
 import shutil
 import time
 from contextlib import contextmanager, suppress
+from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urlencode, urljoin
 
 import requests
 
-from epic.confirm import confirmation, title
-from epic.files import InputError, digest_of, whole
-from epic.log import progress
+from epic.core.files import InputError, digest_of, replacing
+from epic.core.log import progress
 
 log = logging.getLogger(__name__)
 PAUSES = (2.0, 10.0, 60.0)  # seconds before a server is asked again
 BUSY = {429, 500, 502, 503, 504}
-BLOCK = 1 << 13  # bytes; so much may be lost when a connection breaks
+FORM = "download-form"  # of the page with which Google Drive answers requests for large files
+BLOCK = 1 << 13  # bytes; a broken connection may lose so many
 
 
 class _GoneError(Exception):
@@ -34,32 +36,32 @@ class _InterruptedError(Exception):
 
 
 def kept_at(file) -> Path:
-    """Where a published file is kept, and where a person may place it."""
+    """Return the path at which a published file is kept, and at which the user may place it."""
     return Path(os.environ.get("EPIC_DOWNLOADS") or "downloads").absolute() / Path(file).name
 
 
 def fetch(urls, md5: str, out, pauses=PAUSES, timeout: float = 30) -> None:
-    """Make `out` the published file: the one that is kept, or from the first mirror that delivers it."""
+    """Make `out` the published file: the kept one, or a download from the first mirror that delivers it."""
     kept = kept_at(out)
     if not kept.exists():
         _download(urls, md5, kept, pauses, timeout)
     elif (found := digest_of(kept, "md5")) != md5:
         raise InputError(f"{kept} has md5 {found}, expected {md5}: another file, or a part of it; replace or delete it")
     log.info("%s: md5 %s as expected", kept, md5)
-    with whole(out) as draft:
+    with replacing(out) as draft:
         try:
-            os.link(kept.resolve(), draft)  # the file itself, where a person placed a link to it
+            os.link(kept.resolve(), draft)  # the file itself, if the user placed a link to it
         except OSError:  # another disk
             shutil.copyfile(kept, draft)
 
 
 def _download(urls, md5: str, kept: Path, pauses, timeout: float) -> None:
-    """Download from the first mirror that delivers, or say what each of them answered."""
+    """Download from the first mirror that delivers, or report each mirror's answer."""
     kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_name(f".{kept.name}.{md5}.part")  # outlives this process; the md5 says which file it is a part of
+    part = kept.with_name(f".{kept.name}.{md5}.part")  # outlives this process; the md5 names the file it is a part of
     answers = []
     with _locked(part) as stream:
-        if kept.exists():  # another process had the lock, and was done
+        if kept.exists():  # another process had the lock, and has finished
             return
         for url in urls:
             try:
@@ -77,18 +79,18 @@ def _download(urls, md5: str, kept: Path, pauses, timeout: float) -> None:
 
 @contextmanager
 def _locked(part: Path):
-    """A part, opened for one process alone: two experiments may want one file."""
+    """Open a part for one process alone: two experiments may want one file."""
     while True:
         with open(part, "ab") as stream:
             with suppress(OSError):  # some disks of clusters know no locks
                 fcntl.flock(stream, fcntl.LOCK_EX)
-            if os.fstat(stream.fileno()).st_nlink:  # else the one who had the lock has removed it
+            if os.fstat(stream.fileno()).st_nlink:  # else the process that had the lock has removed it
                 yield stream
                 return
 
 
 def _from_mirror(url: str, md5: str, stream, pauses, timeout: float) -> None:
-    """Append to `stream` until the file is whole; ask again while that brings more, else after the pauses."""
+    """Append to `stream` until the file is whole; pause and ask again, up to the last pause without progress."""
     waits, furthest, restarted = list(pauses), _size(stream), False
     for asked in itertools.count(1):
         continued = _size(stream) > 0
@@ -111,7 +113,7 @@ def _from_mirror(url: str, md5: str, stream, pauses, timeout: float) -> None:
 
 
 def _receive(url: str, stream, timeout: float) -> None:
-    """Ask for what is missing, and append what comes."""
+    """Ask for the missing bytes, and append those that come."""
     with requests.Session() as session:
         response = _ask(session, url, _size(stream), timeout)
         if _is_page(response):
@@ -128,7 +130,7 @@ def _receive(url: str, stream, timeout: float) -> None:
 
 
 def _ask(session, url: str, start: int, timeout: float):
-    """A response whose body is yet to come; refusals and errors of the server are raised."""
+    """Return a response whose body is yet to come; raise the server's refusals and errors."""
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={start}-"} if start else {})
     response = session.get(url, headers=headers, stream=True, timeout=timeout)
     if response.status_code in BUSY:
@@ -143,8 +145,8 @@ def _is_page(response) -> bool:
 
 
 def _append(response, stream) -> None:
-    """Write the body behind what is there, if the server begins where we asked it to, else from the start."""
-    if response.status_code == 416:  # nothing is missing, or there is too much: the md5 tells
+    """Write the body after the bytes that are there if the server begins where we asked, else from the start."""
+    if response.status_code == 416:  # no byte is missing, or there are too many: the md5 tells
         return
     start = _size(stream)
     if response.status_code != 206 or not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
@@ -173,3 +175,48 @@ def _size(stream) -> int:
 
 def _md5(stream) -> str:
     return digest_of(stream.name, "md5")
+
+
+class _Page(HTMLParser):
+    """The title of a page, and the hidden fields of its download form."""
+
+    def __init__(self):
+        super().__init__()
+        self.title, self.action, self.fields = "", None, {}
+        self._in_title = self._in_form = False
+
+    def handle_starttag(self, tag, attributes):
+        found = dict(attributes)
+        if tag == "title":
+            self._in_title = True
+        elif tag == "form" and found.get("id") == FORM:
+            self._in_form, self.action = True, found.get("action")
+        elif tag == "input" and self._in_form and found.get("name"):
+            self.fields[found["name"]] = found.get("value") or ""
+
+    def handle_endtag(self, tag):
+        if tag == "title":
+            self._in_title = False
+        elif tag == "form":
+            self._in_form = False
+
+    def handle_data(self, data):
+        if self._in_title:
+            self.title += data
+
+
+def confirmation(html: str, url: str) -> str | None:
+    """Return the address that the download form of a page leads to; None if there is no form."""
+    found = _parsed(html)
+    return urljoin(url, f"{found.action}?{urlencode(found.fields)}") if found.action else None
+
+
+def title(html: str) -> str:
+    """Return the title of a page, on one line."""
+    return " ".join(_parsed(html).title.split())
+
+
+def _parsed(html: str) -> _Page:
+    found = _Page()
+    found.feed(html)
+    return found

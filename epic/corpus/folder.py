@@ -1,4 +1,4 @@
-"""Folders of one's own as datasets: which files they hold. Any may also be compressed, with .gz at the end.
+"""The user's own folders as datasets: the files they hold. Any may also be compressed, with .gz at the end.
 
 docs.tsv      or docs.jsonl        id and text of the documents
 queries.tsv   or queries.jsonl     id and text of the queries; queries.SPLIT.tsv for path:FOLDER#SPLIT
@@ -9,8 +9,7 @@ docpairs.tsv                       optional: query id, id of a relevant document
 from pathlib import Path
 from typing import NamedTuple
 
-from epic import ROOT
-from epic.files import InputError, numbered_lines
+from epic.core.files import ROOT, InputError, numbered_lines
 
 ENDINGS = {"docs": ("tsv", "jsonl"), "queries": ("tsv", "jsonl"), "qrels": ("txt",), "docpairs": ("tsv",)}
 
@@ -18,7 +17,7 @@ MADE = "made:"  # a folder that a stage of the experiment makes
 
 
 class Folder(NamedTuple):
-    """The files of a `path:` dataset; one that does not exist has the name it would have."""
+    """The files of a `path:` dataset; a file that does not exist has the name it would have."""
 
     docs: Path
     queries: Path
@@ -27,17 +26,17 @@ class Folder(NamedTuple):
 
 
 def folder_of(dataset: str) -> Folder | None:
-    """The files of a `path:` dataset; None for an ir_datasets id."""
+    """Return the files of a `path:` dataset; None for an ir_datasets id."""
     if not dataset.startswith("path:"):
         return None
     name, _, split = dataset.removeprefix("path:").partition("#")
-    # What lies in results/ is made by a rule: it may not exist yet, and Snakemake knows it by its relative path.
+    # A rule makes the files in results/: they may not exist yet, and Snakemake knows them by relative paths.
     folder = Path(name) if Path(name).parts[:1] == ("results",) else resolve(name)
     return Folder(*(_only(folder, kind, split if kind != "docs" else "") for kind in Folder._fields))
 
 
 def _only(folder: Path, kind: str, split: str) -> Path:
-    """The one file of a kind; two, of which one would be ignored, are refused."""
+    """Return the only file of a kind; refuse two, of which one would be ignored."""
     stem = f"{kind}.{split}" if split else kind
     candidates = [folder / f"{stem}.{ending}{packed}" for ending in ENDINGS[kind] for packed in ("", ".gz")]
     found = [candidate for candidate in candidates if candidate.exists()]
@@ -47,15 +46,32 @@ def _only(folder: Path, kind: str, split: str) -> Path:
 
 
 def line_of(path: Path, value: str, *columns: int) -> str:
-    """The first line of a file of judgments or triples with a value in one of some columns, named for an error message."""
+    """Name, for an error message, the first line of a file of judgments or triples that has a value in one of some columns."""
     numbers = (number for number, line in numbered_lines(path) if value in [line.split()[column] for column in columns])
     return f"{path} line {next(numbers)}"
 
 
 def resolve(name: str) -> Path:
-    """A path as given where it is absolute, else below the working directory or, failing that, this repository."""
+    """Find a path: as given if it is absolute, else below the working directory or, failing that, this repository."""
     candidates = [Path.cwd() / name, ROOT / name]
     for candidate in candidates:
         if candidate.exists():
             return candidate.resolve()
     raise InputError(f"path:{name}: not found; looked for {', '.join(str(path) for path in candidates)}")
+
+
+def dataset_of(name: str, experiment: str) -> str:
+    """Return a dataset by a name that needs no experiment: made:STAGE is the folder that a stage of the experiment makes."""
+    return f"path:results/{experiment}/{name.removeprefix(MADE)}" if name.startswith(MADE) else name
+
+
+def files_of(dataset: str, *kinds: str) -> list[str]:
+    """List files of a `path:` dataset; none for an ir_datasets id."""
+    folder = folder_of(dataset)
+    return [str(getattr(folder, kind)) for kind in kinds] if folder else []
+
+
+def file_of(source: str, fetched) -> str:
+    """Return the file that path:FILE or download:FILE means; `fetched` says where a download lies."""
+    kind, _, name = source.partition(":")
+    return fetched(name) if kind == "download" else str(resolve(name))

@@ -1,4 +1,4 @@
-"""A folder of one's own as a dataset of ir_datasets, read by our own checks."""
+"""The user's own folder as a dataset of ir_datasets, read with our own checks."""
 
 import hashlib
 
@@ -6,12 +6,12 @@ import ir_datasets
 from ir_datasets.formats import BaseDocPairs, BaseDocs, BaseQrels, BaseQueries, GenericDoc, GenericDocPair, GenericQuery
 from ir_datasets.indices import DEFAULT_DOCSTORE_OPTIONS, PickleLz4FullStore
 
-from epic.folder import Folder
-from epic.records import judgments, texts, triples
+from epic.corpus.folder import Folder
+from epic.corpus.text_files import judgments, texts, triples
 
 
 def local_dataset(folder: Folder):
-    """The dataset of a folder; what it lacks (queries of one's own need no documents beside them), the dataset lacks."""
+    """Make the dataset of a folder; it lacks what the folder lacks (the user's own queries need no documents beside them)."""
     kinds = (LocalDocs, folder.docs), (LocalQueries, folder.queries), (LocalQrels, folder.qrels), (LocalDocPairs, folder.docpairs)
     return ir_datasets.Dataset(*(kind(path) for kind, path in kinds if path.exists()))
 

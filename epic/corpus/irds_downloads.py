@@ -1,7 +1,7 @@
-"""Downloads of ir_datasets: terms shown before the first, tried again where that may help, explained where it does not.
+"""Downloads of ir_datasets: terms are shown before the first, failures are retried if that may help, else explained.
 
-What a download is (its addresses, md5 and place) is read from the objects of ir_datasets, some of whose attributes
-are private; its version is pinned, and the tests hold us to it.
+The addresses, md5 and path of a download are read from the objects of ir_datasets, some of whose attributes are
+private; its version is pinned, and the tests hold us to it.
 """
 
 import errno
@@ -16,24 +16,24 @@ from typing import Any, NamedTuple, TypeVar
 
 import requests
 
-from epic.datasets import alone, home
-from epic.files import InputError, digest_of
+from epic.core.files import InputError, digest_of
+from epic.corpus.datasets import alone, home
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-PAUSES = (5.0, 30.0)  # seconds before a download is tried again, after ir_datasets' own tries ($IR_DATASETS_DL_TRIES)
+PAUSES = (5.0, 30.0)  # seconds before a download is tried again, after ir_datasets' own attempts ($IR_DATASETS_DL_TRIES)
 TERMS = {
     "msmarco-passage": (
         "MS MARCO is about to be downloaded. Microsoft gives these data for non-commercial research only, as they are and "
         "without warranty; the terms are at https://msmarco.org, and downloading the data means to accept them."
     )
 }
-COLLECTION = ("collection.tsv", "collectionandqueries.tar.gz")  # where either lies, the terms have been shown
+COLLECTION = ("collection.tsv", "collectionandqueries.tar.gz")  # if either is there, the terms have been shown
 CANNOT_WRITE = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES}
 
 
 def fetched(dataset: str, read: Callable[[], T]) -> T:
-    """What `read` returns, which may download: run alone, tried again, and with errors that a person can mend."""
+    """Return the result of `read`, which may download: run it alone, retry it, and raise errors that the user can mend."""
     with alone():
         _show_terms(dataset)
         if not sys.stderr.isatty():
@@ -54,21 +54,21 @@ def fetched(dataset: str, read: Callable[[], T]) -> T:
 
 
 def _show_terms(dataset: str) -> None:
-    """A warning, so that it is seen in the log, on the terminal, and where no log was set up."""
+    """Warn of the terms, so that they are seen in the log, on the terminal, and where no log was set up."""
     name = dataset.split("/")[0]
     if name in TERMS and not any((home() / name / file).exists() for file in COLLECTION):
         log.warning(TERMS[name])
 
 
 class _Failure(NamedTuple):
-    """What to tell a person, and whether trying again may help."""
+    """A message for the user, and whether trying again may help."""
 
     said: str
     may_pass: bool
 
 
 def _failure(dataset: str, error: Exception) -> _Failure | None:
-    """What an error means that arose below ir_datasets; None where it has nothing to do with files or the network."""
+    """Explain an error that arose below ir_datasets; None if it has nothing to do with files or the network."""
     if getattr(error, "errno", None) in CANNOT_WRITE or str(error).startswith("Insufficient disk space"):
         return _Failure(f"{dataset}: {error}; make room there, or set IR_DATASETS_HOME to a folder on a larger disk", False)
     download, derived = _origin(error)
@@ -81,7 +81,7 @@ def _failure(dataset: str, error: Exception) -> _Failure | None:
         return _Failure(f"{dataset}: {said}; replace it, or delete it to download it anew", False)
     where = f"place it at {place}" if place else f"unpack it as {derived}"
     size = f"{download._size_hint:,} bytes, " if download._size_hint else ""
-    copy = getattr(download.mirrors[0], "_path", None)  # a file that people may place by its md5, checked by ir_datasets
+    copy = getattr(download.mirrors[0], "_path", None)  # a file that users may place by its md5, which ir_datasets checks
     refused = f" (The copy at {copy} has another md5.)" if copy and copy.exists() else ""
     said = f"{_urls(download)[0]} was not delivered: {_reason(error, download)}.{refused}"
     remedy = f"Try again later, or fetch it elsewhere ({size}md5 {download.expected_md5}), {where}, and repeat the command."
@@ -89,7 +89,7 @@ def _failure(dataset: str, error: Exception) -> _Failure | None:
 
 
 def _origin(error: Exception) -> tuple[Any, Path | None]:
-    """The download in or behind whose code an error arose, and the file that ir_datasets would have made of it."""
+    """Return the download in or behind whose code an error arose, and the file that ir_datasets would have made of it."""
     from ir_datasets.util import Cache
 
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
@@ -98,7 +98,7 @@ def _origin(error: Exception) -> tuple[Any, Path | None]:
 
 
 def _behind(thing) -> Iterator[Any]:
-    """The downloads that an object of ir_datasets reads from."""
+    """Yield the downloads that an object of ir_datasets reads from."""
     from ir_datasets.util import Download
 
     if isinstance(thing, Download):
@@ -116,7 +116,7 @@ def _urls(download) -> list[str]:
 
 
 def _reason(error: Exception, download) -> str:
-    """What went wrong; ir_datasets takes a server's error page for the file, and then finds that its md5 is wrong."""
+    """Say what went wrong; ir_datasets takes a server's error page for the file, and then finds that its md5 is wrong."""
     from ir_datasets.util import HashVerificationError
 
     if isinstance(error, RuntimeError) and len(error.args) == 2:  # all mirrors failed: [(mirror, error), ...]

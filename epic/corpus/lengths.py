@@ -11,7 +11,7 @@ class Lengths:
         self.count, self.total, self.squares = count, total, squares
 
     def add(self, lengths: Iterable[int]) -> None:
-        """Count some more."""
+        """Count more lengths."""
         for length in lengths:
             self.count, self.total, self.squares = self.count + 1, self.total + length, self.squares + length * length
 
@@ -19,7 +19,7 @@ class Lengths:
         return Lengths(self.count + other.count, self.total + other.total, self.squares + other.squares)
 
     def summary(self) -> dict[str, float]:
-        """Mean and standard deviation; 0 where there is nothing to average."""
+        """Return mean and standard deviation; 0 if there are no lengths."""
         if not self.count:
             return {"mean": 0.0, "sd": 0.0}
         scatter = self.squares * self.count - self.total * self.total  # whole numbers: nothing is lost

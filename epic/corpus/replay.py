@@ -4,16 +4,16 @@ import logging
 from collections.abc import Iterator
 from itertools import groupby
 
-from epic.documents import Documents
-from epic.files import InputError, numbered_lines
-from epic.records import read_queries
-from epic.runs import Run, ScoredDoc, write_run
+from epic.core.files import InputError, numbered_lines
+from epic.corpus.documents import Documents
+from epic.corpus.runs import Run, ScoredDoc, write_run
+from epic.corpus.text_files import read_queries
 
 log = logging.getLogger(__name__)
 
 
 def replay(source, documents: Documents, queries_path, hits: int, tag: str, out) -> None:
-    """Write the first `hits` of each query; unknown queries and passages are refused."""
+    """Write the first `hits` of each query; refuse unknown queries and passages."""
     known, run = read_queries(queries_path), Run()
     for query_id, lines in groupby(_lines(source), key=lambda line: line[1]):
         if query_id not in known:
@@ -30,7 +30,7 @@ def replay(source, documents: Documents, queries_path, hits: int, tag: str, out)
 
 
 def _ranking(source, lines) -> list[ScoredDoc]:
-    """The hits of one query; ranks must rise, and may have gaps. The score is made from the place: no run has any."""
+    """Return the hits of one query; ranks must rise, and may have gaps. Scores are made from positions: no run has any."""
     found: dict[str, int] = {}
     last = 0
     for number, _, doc_id, rank in lines:

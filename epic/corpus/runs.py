@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from epic.files import InputError, numbered_lines, whole
+from epic.core.files import InputError, numbered_lines, replacing
 
 
 class ScoredDoc(NamedTuple):
@@ -23,7 +23,7 @@ def ranked(scores) -> list[ScoredDoc]:
 
 
 def ranked_lists(path) -> Iterator[tuple[str, list[ScoredDoc]]]:
-    """Yield (query id, hits) of a run, one query at a time; a line that breaks the ranking is refused."""
+    """Yield (query id, hits) of a run, one query at a time; refuse a line that breaks the ranking."""
     done: set[str] = set()
     query_id, hits, seen = None, [], set()
     for number, line in numbered_lines(path):
@@ -62,8 +62,8 @@ def _fields(path, number: int, line: str):
 
 
 def write_run(path, run: Run, tag: str) -> None:
-    """Write a run in the order it is in, line by line: a large one has eleven million."""
-    with whole(path) as draft, open(draft, "w", encoding="utf-8", newline="\n") as stream:
+    """Write a run in its own order, line by line: a large one has eleven million lines."""
+    with replacing(path) as draft, open(draft, "w", encoding="utf-8", newline="\n") as stream:
         for query_id, hits in run.items():
             for rank, hit in enumerate(hits, start=1):
                 stream.write(f"{query_id} Q0 {hit.doc_id} {rank} {hit.score:.9g} {tag}\n")

@@ -1,7 +1,7 @@
-"""Plain files of texts, judgments and training triples, read line by line; what is malformed is refused with its line.
+"""Plain files of texts, judgments and training triples, read line by line; a malformed line is refused with its number.
 
-A text is a line `id TAB text`, or of .jsonl a JSON object: {"id": "7", "text": "..."}, whose text may hold tabs and
-newlines. `_id`, `doc_id` or `query_id` may stand for `id`, and `contents` for `text`; other fields are ignored.
+A text is a line `id TAB text`, or in .jsonl files a JSON object: {"id": "7", "text": "..."}, whose text may hold tabs
+and newlines. `_id`, `doc_id` or `query_id` may stand for `id`, and `contents` for `text`; other fields are ignored.
 """
 
 import json
@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from epic.files import InputError, numbered_lines
+from epic.core.files import InputError, numbered_lines
 
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
@@ -17,7 +17,7 @@ WHOLE_NUMBER = re.compile(r"-?[0-9]+")
 
 
 class Judgment(NamedTuple):
-    """How relevant a document is to a query."""
+    """The relevance of a document to a query."""
 
     query_id: str
     doc_id: str
@@ -33,7 +33,7 @@ class Triple(NamedTuple):
 
 
 def texts(path) -> Iterator[tuple[str, str]]:
-    """Yield (id, text) of a TSV or JSON-lines file; an id that comes twice is refused."""
+    """Yield (id, text) of a TSV or JSON-lines file; refuse an id that comes twice."""
     parse = _from_json if str(path).removesuffix(".gz").endswith(".jsonl") else _from_tsv
     seen = set()
     for number, line in numbered_lines(path):
@@ -78,7 +78,7 @@ def _from_json(line: str, where: str) -> tuple[str, str]:
 
 
 def _field(found: dict, names: tuple[str, ...], where: str):
-    """The value of the one field with any of these names."""
+    """Return the value of the one field that has any of these names."""
     given = [name for name in names if name in found]
     if len(given) != 1:
         has = f"has {' and '.join(given)}; keep one" if given else f"has no {names[0]} (or {', '.join(names[1:])})"
@@ -91,7 +91,7 @@ def _is_id(text: str) -> bool:
 
 
 def judgments(path) -> Iterator[Judgment]:
-    """Yield the lines of a TREC qrels file; a document that is judged twice for a query, differently, is refused."""
+    """Yield the lines of a TREC qrels file; refuse a document that is judged twice for a query, differently."""
     grades: dict[tuple[str, str], int] = {}
     for number, line in numbered_lines(path):
         fields = line.split()
@@ -116,12 +116,12 @@ def triples(path) -> Iterator[Triple]:
 
 
 def read_queries(path) -> dict[str, str]:
-    """Query texts by id, in file order."""
+    """Read query texts by id, in file order."""
     return dict(texts(path))
 
 
 def read_qrels(path) -> dict[str, dict[str, int]]:
-    """Relevance by query id and document id."""
+    """Read relevance by query id and document id."""
     qrels: dict[str, dict[str, int]] = {}
     for judgment in judgments(path):
         qrels.setdefault(judgment.query_id, {})[judgment.doc_id] = judgment.relevance
@@ -129,5 +129,5 @@ def read_qrels(path) -> dict[str, dict[str, int]]:
 
 
 def read_triples(path) -> list[Triple]:
-    """All training triples of a file."""
+    """Read all training triples of a file."""
     return list(triples(path))

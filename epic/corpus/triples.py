@@ -4,13 +4,13 @@ import itertools
 import logging
 import random
 
-from epic.datasets import load
-from epic.documents import Documents, open_documents
-from epic.files import InputError, write_text
-from epic.folder import folder_of, line_of
-from epic.irds import fetched
-from epic.records import Triple, read_qrels, read_queries
-from epic.runs import Run, read_run
+from epic.core.files import InputError, write_text
+from epic.corpus.datasets import load
+from epic.corpus.documents import Documents, open_documents
+from epic.corpus.folder import folder_of, line_of
+from epic.corpus.irds_downloads import fetched
+from epic.corpus.runs import Run, read_run
+from epic.corpus.text_files import Triple, read_qrels, read_queries
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ def write_triples(source: dict, count: int, files: dict, out, queries_out) -> No
 
 
 def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_out) -> None:
-    """The first `count` triples that a dataset publishes, in file order; unknown queries or documents are refused."""
+    """Write the first `count` triples that a dataset publishes, in file order; refuse unknown queries or documents."""
     source, folder = load(dataset), folder_of(dataset)
     if not hasattr(source, "docpairs_iter"):
         raise InputError(f"{dataset} has no docpairs{f'; there is no {folder.docpairs}' if folder else ''}")
@@ -45,7 +45,7 @@ def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_o
 
 
 def from_judgments(queries_path, qrels_path, run_path, count: int, depth: int, seed: int, out, queries_out) -> None:
-    """Triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
+    """Write triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
     triples = sample(read_qrels(qrels_path), read_run(run_path, hits=depth), count, seed)
     _write(triples, read_queries(queries_path), out, queries_out)
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from epic.files import InputError, whole
+from epic.core.files import InputError, replacing
 
 log = logging.getLogger(__name__)
 PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check")
@@ -16,7 +16,7 @@ DOWNLOAD = ("download", "--quiet", "--no-deps", "--only-binary=:all:", "--requir
 
 
 def offered(requirement: str) -> bool | None:
-    """Whether pip finds package==version where it looks; None where it cannot say. Some seconds at most."""
+    """Tell whether pip finds package==version where it looks; None if pip cannot say. This takes some seconds at most."""
     package, _, version = requirement.partition("==")
     command = [*PIP, "--retries", "0", "--timeout", "5", "index", "versions", package]
     try:
@@ -29,8 +29,8 @@ def offered(requirement: str) -> bool | None:
 
 
 def fetch_wheel(requirement: str, sha256: str, out) -> None:
-    """Fetch the wheel of `requirement`, package==version; pip itself refuses one with another sha256."""
-    with tempfile.TemporaryDirectory() as scratch, whole(out) as draft:
+    """Fetch the wheel of `requirement`, package==version; pip itself refuses a wheel with another sha256."""
+    with tempfile.TemporaryDirectory() as scratch, replacing(out) as draft:
         asked = Path(scratch, "requirements.txt")
         asked.write_text(f"{requirement} --hash=sha256:{sha256}\n", encoding="utf-8")
         command = [*PIP, *DOWNLOAD, "--dest", scratch, "--requirement", str(asked)]

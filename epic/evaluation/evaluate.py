@@ -2,16 +2,20 @@
 
 import logging
 
-from epic.files import InputError, numbered_lines, write_text
-from epic.measures import Measure, values_of
-from epic.records import read_qrels, read_queries
-from epic.runs import ranked_lists
+import pandas as pd
+
+from epic.core.files import InputError
+from epic.core.tables import read_table, write_table
+from epic.corpus.runs import ranked_lists
+from epic.corpus.text_files import read_qrels, read_queries
+from epic.evaluation.measures import Measure, values_of
+from epic.experiment.settings import reciprocal_rank
 
 log = logging.getLogger(__name__)
 
 
 def measures(hits: int, relevance: int) -> list[Measure]:
-    """What a query set is evaluated by; recall at the depth that was asked for, and at no other."""
+    """List the measures of a query set: recall only at the depth that was asked for."""
     graded = f"(rel={relevance})" if relevance > 1 else ""
     found = [Measure("RR@10", "recip_rank", 1, 10), Measure("nDCG@10", "ndcg_cut_10", 1, 10)]
     if graded:
@@ -23,13 +27,8 @@ def measures(hits: int, relevance: int) -> list[Measure]:
     ]
 
 
-def reciprocal_rank(relevance: int) -> str:
-    """The reciprocal rank that counts for a query set: that of its own grade."""
-    return "RR@10" if relevance == 1 else f"RR(rel={relevance})@10"
-
-
 def evaluate(run_path, queries_path, qrels_path, hits: int, relevance: int, out) -> None:
-    """Write the values of every judged query as TSV; a run that has queries of another set is refused."""
+    """Write the values of every judged query as TSV; refuse a run that has queries of another set."""
     known, qrels, wanted, answered = read_queries(queries_path), read_qrels(qrels_path), measures(hits, relevance), set()
 
     def lists():
@@ -41,14 +40,10 @@ def evaluate(run_path, queries_path, qrels_path, hits: int, relevance: int, out)
 
     values = values_of(qrels, lists(), wanted)
     log.info("%d of %d judged queries have hits", len(answered & qrels.keys()), len(qrels))
-    lines = ["\t".join(("query_id", *(measure.name for measure in wanted)))]
-    lines += ["\t".join((query_id, *map(repr, found))) for query_id, found in values.items()]
-    write_text(out, "\n".join(lines) + "\n")
+    frame = pd.DataFrame.from_dict(values, orient="index", columns=[measure.name for measure in wanted])
+    write_table(frame.rename_axis("query_id"), out)
 
 
-def read_values(path) -> dict[str, dict[str, float]]:
-    """What `evaluate` wrote: measure -> query id -> value."""
-    lines = [line.split("\t") for _, line in numbered_lines(path)]
-    if len(lines) < 2 or lines[0][:2] != ["query_id", "RR@10"] or any(len(line) != len(lines[0]) for line in lines):
-        raise InputError(f"{path}: not a table of per-query values; delete it and run again")
-    return {name: {line[0]: float(line[column]) for line in lines[1:]} for column, name in enumerate(lines[0]) if column}
+def read_values(path) -> pd.DataFrame:
+    """Read what `evaluate` wrote: a row for each query, by its id, and a column for each measure."""
+    return read_table(path, "per-query values", keys=["query_id"], number="RR@10", dtype="float64")

@@ -1,6 +1,6 @@
 """Measures of a ranking, query by query: MRR@10 as the official script has it, by rank and never by score.
 
-Measures are named as ir_measures names them. Where judgments are graded, `(rel=2)` says from which grade on they count.
+Measures have the names that ir_measures gives them. For graded judgments, `(rel=2)` is the lowest grade that counts.
 """
 
 import math
@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 import pytrec_eval
 
-from epic.files import InputError
+from epic.core.files import InputError
 
 QUERIES_AT_A_TIME = 500  # so that memory does not grow with the run
 Qrels = dict[str, dict[str, int]]
 
 
 class Measure(NamedTuple):
-    """A measure, how trec_eval calls it, from which grade on a passage is relevant, and how many hits it looks at."""
+    """A measure, its name in trec_eval, the lowest grade at which a passage is relevant, and the number of hits it looks at."""
 
     name: str
     trec_eval: str
@@ -26,10 +26,10 @@ class Measure(NamedTuple):
 
 
 def values_of(qrels: Qrels, lists: Iterable[tuple[str, list[str]]], wanted: list[Measure]) -> dict[str, list[float]]:
-    """The values of every judged query, in the order of `wanted`; one that was not answered counts as zero.
+    """Return the values of every judged query, in the order of `wanted`; a query without hits counts as zero.
 
-    lists: (query id, document ids in rank order), as an iterator where a run is large. pytrec_eval sorts by score and
-    breaks ties its own way, so it is given scores made from the ranks, exact in float32 and never tied.
+    lists: (query id, document ids in rank order), as an iterator if a run is large. pytrec_eval sorts by score and breaks
+    ties its own way, so it is given scores made from the ranks, exact in float32 and never tied.
     """
     evaluators = [_evaluator(qrels, measure) for measure in wanted]
     found = {query_id: [0.0] * len(wanted) for query_id in qrels}
@@ -56,12 +56,12 @@ def _by_rank(query_id: str, doc_ids: list[str]) -> dict[str, float]:
 
 
 def mean(values) -> float:
-    """The mean, summed exactly, so that it does not depend on the order of the queries."""
+    """Return the mean, summed exactly, so that it does not depend on the order of the queries."""
     values = list(values)
     return math.fsum(values) / len(values)
 
 
 def mrr_at_10(qrels: Qrels, ranked: dict[str, list[str]], relevance: int = 1) -> float:
-    """MRR@10 over all judged queries; ranked: query id -> document ids in rank order."""
+    """Return MRR@10 over all judged queries; ranked: query id -> document ids in rank order."""
     found = values_of(qrels, ranked.items(), [Measure("RR@10", "recip_rank", relevance, 10)])
     return mean(value for (value,) in found.values())

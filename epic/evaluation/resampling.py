@@ -1,4 +1,4 @@
-"""Chance, by drawing: bootstrap intervals and the randomisation test, the same draws each time."""
+"""Chance, by drawing: bootstrap intervals and the randomisation test, with the same draws each time."""
 
 import math
 
@@ -10,10 +10,10 @@ CELLS = 4_000_000  # of a table of draws, so that memory stays bounded
 
 
 def bootstrap_interval(differences, level: float) -> list[float]:
-    """The percentile interval of the mean difference over resampled queries.
+    """Return the percentile interval of the mean difference over resampled queries.
 
-    Reciprocal ranks at 10 differ by a hundred distinct values at most, so a resample is a draw of how often each one
-    occurs: the same distribution as drawing the queries themselves, at a fraction of the time.
+    Reciprocal ranks at 10 have a hundred distinct differences at most, so a resample draws how often each one occurs.
+    This has the same distribution as drawing the queries themselves, at a fraction of the time.
     """
     values, counts = np.unique(differences, return_counts=True)
     shares, size = counts / counts.sum(), len(differences)
@@ -22,14 +22,14 @@ def bootstrap_interval(differences, level: float) -> list[float]:
 
 
 def ratio_interval(above: np.ndarray, below: np.ndarray, level: float) -> list[float]:
-    """The same for the ratio of two means over the same queries."""
+    """Return the percentile interval of the ratio of two means over the same queries."""
     pairs, size = np.stack([above, below], axis=1), len(above)  # (n, 2)
     sums = _draws(lambda rng, rows: rng.multinomial(size, np.full(size, 1 / size), size=rows) @ pairs, size)  # (DRAWS, 2)
     return [float(bound) for bound in np.quantile(sums[:, 0] / sums[:, 1], [(1 - level) / 2, (1 + level) / 2])]
 
 
 def randomisation_test(differences) -> float:
-    """p of the mean difference when each query's two systems may have been swapped; two-sided."""
+    """Return p of the mean difference when each query's two systems may have been swapped; two-sided."""
     values, counts = np.unique(np.abs(differences), return_counts=True)
     sums = _draws(lambda rng, rows: (2 * rng.binomial(counts, 0.5, size=(rows, len(counts))) - counts) @ values, len(values))
     observed = abs(math.fsum(differences))
@@ -37,6 +37,6 @@ def randomisation_test(differences) -> float:
 
 
 def _draws(draw, columns: int) -> np.ndarray:
-    """`DRAWS` values of a statistic, always the same ones, drawn in pieces."""
+    """Draw `DRAWS` values of a statistic, always the same ones, in pieces."""
     rng, rows = np.random.default_rng(SEED), max(1, CELLS // columns)
     return np.concatenate([draw(rng, min(rows, DRAWS - start)) for start in range(0, DRAWS, rows)])

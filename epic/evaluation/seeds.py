@@ -1,15 +1,18 @@
-"""How far apart the same model comes out when chance differs: one evaluated run for each seed."""
+"""The spread of one model's results over several seeds: one evaluated run for each seed."""
 
 import statistics
 
-from epic.columns import columns
-from epic.evaluate import read_values
-from epic.files import InputError
-from epic.measures import mean
+import pandas as pd
+
+from epic.core.files import InputError
+from epic.evaluation.evaluate import read_values
+from epic.evaluation.measures import mean
+
+SHOWN = {"mean": mean, "standard deviation": statistics.stdev, "lowest": min, "highest": max}
 
 
 def spread(paths: list) -> str:
-    """The means of every run's measures in columns; below them their mean, standard deviation, lowest and highest.
+    """Show the means of every run's measures; below them their mean, standard deviation, lowest and highest.
 
     paths: per-query values as `evaluate` wrote them, of the same queries.
     """
@@ -20,15 +23,9 @@ def spread(paths: list) -> str:
         raise InputError("a spread needs different runs; one was named twice")
     first, values = next(iter(runs.items()))
     for path, found in runs.items():
-        if found.keys() != values.keys() or found["RR@10"].keys() != values["RR@10"].keys():
+        if set(found.columns) != set(values.columns) or set(found.index) != set(values.index):
             raise InputError(f"{path} and {first} were not evaluated on the same queries by the same measures")
-    means = [[mean(list(found[name].values())) for found in runs.values()] for name in values]
-    lines = [(f"{len(values['RR@10'])} queries", *values)]
-    lines += [(path, *_shown(row)) for path, row in zip(runs, zip(*means, strict=True), strict=True)]
-    for name, of in (("mean", mean), ("standard deviation", statistics.stdev), ("lowest", min), ("highest", max)):
-        lines.append((name, *_shown(of(column) for column in means)))
-    return "\n".join(columns(lines, texts=1))
-
-
-def _shown(values) -> list[str]:
-    return [f"{value:.4f}" for value in values]
+    means = pd.DataFrame({path: found.apply(mean) for path, found in runs.items()}).loc[values.columns]  # (measures, runs)
+    below = pd.DataFrame({name: means.apply(lambda row, of=of: of(row.tolist()), axis=1) for name, of in SHOWN.items()})
+    shown = pd.concat([means, below], axis=1).T.rename_axis(columns=f"{len(values)} queries")
+    return shown.to_string(float_format="{:.4f}".format)

@@ -1,6 +1,6 @@
-"""Is the difference between two systems more than chance, and where it is not, is it known to be small?
+"""Tests of whether two systems differ by more than chance and, if not, whether the difference is known to be small.
 
-The paper's test is the paired t-test at p < 0.01. Beside it: Holm's correction within a family of comparisons, a
+The paper's test is the paired t-test at p < 0.01. This module adds Holm's correction within a family of comparisons, a
 bootstrap interval, the effect size, wins and losses, a randomisation test as a cross-check, and an equivalence test
 (two one-sided t-tests), since a large p alone never shows that two systems are the same.
 """
@@ -8,20 +8,22 @@ bootstrap interval, the effect size, wins and losses, a randomisation test as a 
 import logging
 import math
 
-from epic.evaluate import read_values
-from epic.files import InputError, write_json
-from epic.measures import mean
-from epic.resampling import DRAWS, SEED, bootstrap_interval, randomisation_test
+import pandas as pd
+
+from epic.core.files import InputError, write_json
+from epic.evaluation.evaluate import read_values
+from epic.evaluation.measures import mean
+from epic.evaluation.resampling import DRAWS, SEED, bootstrap_interval, randomisation_test
 
 log = logging.getLogger(__name__)
 
 
 def paired_t_test(system: list[float], baseline: list[float]) -> tuple[float, float]:
-    """t and p of the paired differences; systems that never differ have t = 0 and p = 1.
+    """Return t and p of the paired differences; systems that never differ have t = 0 and p = 1.
 
-    Where every query differs by the same amount, t is infinite and p is 0.
+    If every query differs by the same amount, t is infinite and p is 0.
     """
-    from scipy.special import stdtr  # scipy.stats says the same, but takes a second to import
+    from scipy.special import stdtr  # scipy.stats gives the same, but takes a second to import
 
     centre, error, count = _moments(_differences(system, baseline))
     if error == 0:
@@ -31,7 +33,7 @@ def paired_t_test(system: list[float], baseline: list[float]) -> tuple[float, fl
 
 
 def equivalence_test(system: list[float], baseline: list[float], margin: float) -> float:
-    """p of the two one-sided t-tests (TOST): small where the true difference is within plus or minus `margin`."""
+    """Return p of the two one-sided t-tests (TOST): small if the true difference is within plus or minus `margin`."""
     from scipy.special import stdtr
 
     centre, error, count = _moments(_differences(system, baseline))
@@ -47,7 +49,7 @@ def _differences(system: list[float], baseline: list[float]) -> list[float]:
 
 
 def _moments(differences: list[float]) -> tuple[float, float, int]:
-    """Mean, standard error and number; an error of exactly 0 only where all are the same."""
+    """Return mean, standard error and number; the error is exactly 0 only if all differences are the same."""
     count, centre = len(differences), mean(differences)
     if all(difference == differences[0] for difference in differences):
         return differences[0], 0.0, count
@@ -56,7 +58,7 @@ def _moments(differences: list[float]) -> tuple[float, float, int]:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down correction: the adjusted p of each test of a family."""
+    """Return the adjusted p of each test of a family, by Holm's step-down correction."""
     adjusted, largest = [0.0] * len(p_values), 0.0
     for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         largest = max(largest, min(1.0, (len(p_values) - place) * p_values[index]))
@@ -65,7 +67,7 @@ def holm(p_values: list[float]) -> list[float]:
 
 
 def compare(system: list[float], baseline: list[float], alpha: float, margin: float | None) -> dict:
-    """Everything about one pair but for what depends on its family."""
+    """Return everything about one pair except what depends on its family."""
     differences = _differences(system, baseline)
     t, p = paired_t_test(system, baseline)
     centre, error, count = _moments(differences)
@@ -89,7 +91,7 @@ def compare(system: list[float], baseline: list[float], alpha: float, margin: fl
 
 
 def conclusion(test: dict, alpha: float) -> str:
-    """What a reader may say: different, equivalent within a margin, or neither is known."""
+    """Say what a reader may conclude: different, equivalent within a margin, or neither is known."""
     different = test["p_holm"] < alpha
     equivalent = test["margin"] is not None and test["p_equivalence_holm"] < alpha
     if different:
@@ -97,20 +99,22 @@ def conclusion(test: dict, alpha: float) -> str:
     return f"equivalent within ±{test['margin']:g}" if equivalent else "inconclusive"
 
 
-def paired(values: dict[str, dict[str, float]], system: str, baseline: str) -> tuple[list[float], list[float]]:
-    """Values of two systems, query by query; both must have been evaluated on the same queries.
+def side_by_side(paths: dict, metric: str) -> pd.DataFrame:
+    """Join the values of one measure: queries as index, a column for each row of the table; paths: row id -> its values."""
+    return pd.DataFrame({row_id: read_values(path)[metric] for row_id, path in paths.items()})
 
-    values: system -> query id -> value.
-    """
-    left, right = values[system], values[baseline]
-    if left.keys() != right.keys():
+
+def paired(values: pd.DataFrame, system: str, baseline: str) -> tuple[list[float], list[float]]:
+    """Take two columns, query by query; both systems must have been evaluated on the same queries."""
+    pairs = values[[system, baseline]].dropna(how="all")  # without queries that only other rows have
+    if pairs.isna().any(axis=None):
         raise InputError(f"{system} and {baseline} were not evaluated on the same queries; delete their values, evaluate again")
-    return list(left.values()), [right[query_id] for query_id in left]
+    return pairs[system].tolist(), pairs[baseline].tolist()
 
 
 def write_tests(families: list[dict], paths: dict, metric: str, alpha: float, out) -> None:
     """Write all declared comparisons of one query set, family by family; paths: row id -> its per-query values."""
-    values = {row_id: read_values(path)[metric] for row_id, path in paths.items()}
+    values = side_by_side(paths, metric)
     found = []
     for family in families:
         tests = [compare(*paired(values, *pair), alpha, family["margin"]) for pair in family["pairs"]]

@@ -1,206 +1,265 @@
-"""Experiments: reading, checking, looking up. An experiment is one file, and nothing is merged into it."""
+"""Experiments: read, expanded, checked. An error names the file, the line that the user wrote, and the key."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 import jsonschema
-import yaml
 
-from epic.files import InputError
+from epic.core.files import ROOT, InputError
+from epic.experiment.expansion import Expansion, ExperimentError, expand
+from epic.experiment.families import declared
+from epic.experiment.lookup import find, tuning_set, with_purpose
+from epic.experiment.yaml_lines import Place, Written, read_yaml
 
 KEYS_OF_KIND = {
     "first-stage": {"first_stage"},
-    "model": {"first_stage", "model", "keep"},
+    "model": {"first_stage", "model"},  # and `keep`, if the model's family precomputes
     "run-file": {"runs"},
     "published-only": set(),
 }
-
-
-@dataclass(frozen=True)
-class TrainSettings:
-    """How a model is trained; the keys of `train` in an experiment."""
-
-    batch_size: int
-    micro_batch_size: int
-    learning_rate: float
-    learning_rate_new_layers: float
-    validate_every: int
-    validation_hits: int
-    validation_first_stage: str
-    validation_token_budget: int
-    patience: int
-    max_validations: int
-    max_tokens: int | None
-    precision: str
-    threads: int
-
-
-@dataclass(frozen=True)
-class EncodeSettings:
-    """How passages are encoded; the keys of `encode` in an experiment, but for the number of shards."""
-
-    max_terms: int
-    token_budget: int
-    vocabulary_block: int
-
-
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML without silent overwriting: a key given twice is an error."""
-
-
-def _mapping(loader, node):
-    keys = [loader.construct_object(key) for key, _ in node.value]
-    if (twice := _twice(keys)) is not None:
-        raise yaml.constructor.ConstructorError(None, None, f"key {twice!r} is given twice", node.start_mark)
-    return {loader.construct_object(key): loader.construct_object(value, deep=True) for key, value in node.value}
-
-
-_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
-
-
 KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
+SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
+PUBLISHED = ROOT / "workflow" / "resources" / "published.yaml"
+METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
-def load_experiments(folders, schema_path) -> dict[str, dict]:
-    """All experiments of some folders by name; a name that stands in two folders is refused."""
-    schema = yaml.safe_load(Path(schema_path).read_text(encoding="utf-8"))
+def load_experiments(folders, schema_path=SCHEMA, published_path=PUBLISHED) -> dict[str, dict]:
+    """Load all experiments of some folders by name; refuse a name that stands in two folders."""
+    schema, published = read_yaml(schema_path).value, read_published(published_path)
     experiments = {}
     for path in [path for folder in folders for path in sorted(Path(folder).glob("*.yaml"))]:
         if not NAME.fullmatch(path.stem):
             raise InputError(f"{path}: an experiment's name is lower-case letters, digits, - and _; rename the file")
         if path.stem in experiments:
             raise InputError(f"{path}: an experiment named {path.stem} exists already; rename the file")
-        experiments[path.stem] = load_experiment(path, schema)
+        experiments[path.stem] = load_experiment(path, schema, published)
     return experiments
 
 
-def load_experiment(path: Path, schema: dict) -> dict:
-    """Read one experiment, or raise an InputError that names the file and the key."""
+def load_experiment(path: Path, schema: dict, published: dict) -> dict:
+    """Read and expand one experiment, or raise an InputError that names the file, the line and the key."""
+    written = read_yaml(path)
+    for place, message in _shape(written.value, schema):
+        raise _refused(written, written.value, place, place, message)
     try:
-        settings = yaml.load(path.read_text(encoding="utf-8"), Loader=_UniqueKeyLoader)
-    except yaml.YAMLError as error:
-        raise InputError(f"{path}: not valid YAML: {error}") from error
-    for error in jsonschema.Draft202012Validator(schema).iter_errors(settings):
+        expansion = expand(written, published)
+    except ExperimentError as error:
+        raise _refused(written, written.value, error.place, error.place, error.message) from error
+    _check_schema(written, expansion, schema)
+    for place, message in problems(expansion.settings):
+        raise _refused(written, expansion.settings, place, expansion.written_at(place), message)
+    return expansion.settings
+
+
+def _shape(said, schema: dict) -> Iterator[Problem]:
+    """Yield what keeps an experiment from being expanded: keys that are missing or too many, and items that are no items."""
+    if not isinstance(said, dict):
+        yield (), "expected keys and values, as in workflow/experiments/"
+        return
+    known = [*(key for key in schema["required"] if key != "published_on"), "encoders"]
+    if odd := [key for key in said if key not in known]:
+        yield (odd[0],), f"there is no such key; there are {', '.join(known)}"
+    if absent := [key for key in known if key not in said]:
+        yield (), f"the key {absent[0]} is missing"
+    for key in ("encoders", "query_sets", "first_stages", "models", "rows", "comparisons"):
+        items = said.get(key)
+        if not isinstance(items, list):
+            yield (key,), "expected a list"
+            continue
+        for number, item in enumerate(items):
+            if not isinstance(item, dict):
+                yield (key, number), f"expected keys and values, found {item!r}"
+            elif key not in ("rows", "comparisons") and not isinstance(item.get("id"), str):
+                yield (key, number), f"expected an id, a text; found {item.get('id')!r}"
+
+
+def read_published(path, metrics: tuple[str, ...] = METRICS) -> dict:
+    """Read the published values of the literature: conditions, and by row a list of source, query set, metric and value."""
+    written = read_yaml(path)
+    said = written.value
+    if not isinstance(said, dict) or not isinstance(said.get("rows"), dict) or not isinstance(said.get("conditions"), dict):
+        raise InputError(f"{path}: expected conditions and rows")
+    for name, entries in said["rows"].items():
+        if not isinstance(entries, list):
+            raise InputError(f"{path} line {written.line(('rows', name))}: expected a list of values for {name}")
+        for number, entry in enumerate(entries):
+            where = f"{path} line {written.line(('rows', name, number))}: {name}"
+            if not isinstance(entry, dict) or entry.keys() != {"source", "query_set", "metric", "value"}:
+                raise InputError(f"{where}: expected source, query_set, metric and value")
+            if entry["metric"] not in metrics or isinstance(entry["value"], bool) or not isinstance(entry["value"], int | float):
+                raise InputError(
+                    f"{where}: expected a number of one of {', '.join(metrics)}, found {entry['value']!r} of {entry['metric']}"
+                )
+    return said
+
+
+def _is_whole(checker, value) -> bool:
+    """Tell whether a value is a whole number; JSON Schema would also take 1000.0 for one."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+CHECKER = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_whole)
+Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=CHECKER)
+
+
+def _check_schema(written: Written, expansion: Expansion, schema: dict) -> None:
+    errors = Validator(schema).iter_errors(expansion.settings)
+    for error in sorted(errors, key=lambda error: "comparisons" in list(error.absolute_path)[:1]):  # they name rows: those first
         error = jsonschema.exceptions.best_match([error])
-        raise InputError(f"{path}: {error.json_path}: {error.message}")
-    _check_references(path, settings)
-    return settings
+        place = tuple(error.absolute_path)
+        if error.validator == "additionalProperties":  # name the line of the superfluous key
+            odd = [key for key in error.instance if key not in error.schema.get("properties", {})]
+            place = (*place, odd[0]) if odd else place
+        raise _refused(written, expansion.settings, place, expansion.written_at(place), error.message)
 
 
-def _check_references(path, settings) -> None:
-    """Ids are unique, and every id that is referred to exists."""
-    ids = {}
+def _refused(written: Written, settings: dict, place: Place, origin: Place, message: str) -> InputError:
+    said = named(written.value, origin) if place[:1] == ("comparisons",) else named(settings, place)
+    return InputError(f"{written.path} line {written.line(origin)}: {said}: {message}")
+
+
+def named(settings, place: Place) -> str:
+    """Name a place for people: items of lists by their ids, as rows.bm25.label."""
+    parts, value = [], settings
+    for key in place:
+        try:
+            value = value[key]
+        except (KeyError, IndexError, TypeError):
+            value = None
+        item = value.get("id") if isinstance(value, dict) and isinstance(key, int) else None
+        parts.append(str(item or key))
+    return ".".join(parts) or "the experiment"
+
+
+def problems(settings: dict) -> Iterator[Problem]:
+    """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
+    checks = (_twice_given, _models, _first_stages, _rows, _comparisons, _purposes, _references, _sizes, _triples)
+    for check in checks:
+        yield from check(settings)
+
+
+def _twice_given(settings: dict) -> Iterator[Problem]:
     for key in ("query_sets", "first_stages", "models", "rows"):
-        ids[key] = [item["id"] for item in settings[key]]
-        if twice := _twice(ids[key]):
-            raise InputError(f"{path}: $.{key}: the id {twice} is given twice")
+        ids = [item["id"] for item in settings[key]]
+        if twice := _twice(ids):
+            yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
 
-    def must_exist(key, name, where):
-        if name not in ids[key]:
-            raise InputError(f"{path}: {where}: no {name} in {key}; there are {', '.join(ids[key])}")
 
-    def must_serve(name, purposes, where):
-        must_exist("query_sets", name, where)
-        if (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
-            raise InputError(f"{path}: {where}: {name} is for {purpose}, expected a set for {' or '.join(purposes)}")
+def _models(settings: dict) -> Iterator[Problem]:
+    for number, model in enumerate(settings["models"]):
+        try:
+            family = declared(model["family"])
+        except InputError as error:
+            yield ("models", number, "family"), str(error)
+            continue
+        for error in Validator(family.settings).iter_errors(model):
+            explained = error.schema.get("description") if isinstance(error.schema, dict) else None
+            yield ("models", number, *error.absolute_path), f"{error.message}{f' ({explained})' if explained else ''}"
 
-    for model in settings["models"]:
-        if model["start"] and model["formulation"] != "released":
-            where = f"$.models.{model['id']}.start"
-            raise InputError(f"{path}: {where}: the authors' weights are of the formulation released")
-    for stage in settings["first_stages"]:
+
+def _first_stages(settings: dict) -> Iterator[Problem]:
+    for number, stage in enumerate(settings["first_stages"]):
         if stage["predicted_queries"] and stage["weighted_text"]:
-            raise InputError(f"{path}: $.first_stages.{stage['id']}: predicted_queries and weighted_text exclude each other")
-    for row in settings["rows"]:
-        given = row.keys() & {"first_stage", "model", "keep", "runs"}
-        _check_keys(f"{path}: $.rows.{row['id']}: a row of the kind {row['kind']}", given, KEYS_OF_KIND[row["kind"]])
-        for key, field in (("first_stages", "first_stage"), ("models", "model")):
-            if field in row:
-                must_exist(key, row[field], f"$.rows.{row['id']}.{field}")
-        for run in row.get("runs", []):
-            must_serve(run["query_set"], ("test",), f"$.rows.{row['id']}.runs")
-        widest = settings["encode"]["max_terms"]
-        if isinstance(row.get("keep"), int) and row["keep"] > widest:
-            raise InputError(f"{path}: $.rows.{row['id']}.keep: {row['keep']} is more than encode.max_terms ({widest})")
-    for place, family in enumerate(settings["comparisons"]):
-        where = f"$.comparisons[{place}]"
-        if twice := _twice(map(tuple, family["pairs"])):
-            raise InputError(f"{path}: {where}: the pair {', '.join(twice)} is given twice")
-        for name in [name for pair in family["pairs"] for name in pair]:
-            must_exist("rows", name, where)
-            if find(settings["rows"], name)["kind"] == "published-only":
-                raise InputError(f"{path}: {where}: {name} is not run here")
+            yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
 
+
+def _rows(settings: dict) -> Iterator[Problem]:
+    widest = settings["encode"]["max_terms"]
+    for number, row in enumerate(settings["rows"]):
+        place = ("rows", number)
+        for key, field in (("first_stages", "first_stage"), ("models", "model")):
+            if field in row and (absent := _absent(settings, key, row[field])):
+                yield (*place, field), absent
+                return
+        needed = set(KEYS_OF_KIND[row["kind"]])
+        if row["kind"] == "model" and "model" in row and declared(find(settings["models"], row["model"])["family"]).precomputes:
+            needed |= {"keep"}
+        given = row.keys() & {"first_stage", "model", "keep", "runs"}
+        if odd := sorted(given ^ needed):
+            what = f"a row of the kind {row['kind']}" + (" and of this family" if odd[0] == "keep" and "model" in row else "")
+            yield (*place, odd[0]), f"{what} {'has no' if odd[0] in given else 'needs'} {odd[0]}"
+        for run, found in enumerate(row.get("runs", [])):
+            yield from _serves(settings, found["query_set"], ("test",), (*place, "runs", run, "query_set"))
+        if isinstance(row.get("keep"), int) and row["keep"] > widest:
+            yield (*place, "keep"), f"{row['keep']} is more than encode.max_terms ({widest})"
+
+
+def _comparisons(settings: dict) -> Iterator[Problem]:
+    for number, family in enumerate(settings["comparisons"]):
+        place = ("comparisons", number)
+        if twice := _twice(map(tuple, family["pairs"])):
+            yield place, f"the pair {', '.join(twice)} is given twice"
+        if same := next((pair for pair in family["pairs"] if pair[0] == pair[1]), None):
+            yield place, f"{same[0]} is compared with itself"
+        for name in [name for pair in family["pairs"] for name in pair]:
+            if absent := _absent(settings, "rows", name):
+                yield place, absent
+                break
+            elif find(settings["rows"], name)["kind"] == "published-only":
+                yield place, f"{name} is not run here"
+
+
+def _purposes(settings: dict) -> Iterator[Problem]:
     if len(with_purpose(settings, "validation")) != 1 or len(with_purpose(settings, "tune")) > 1:
-        raise InputError(f"{path}: $.query_sets: exactly one set must have the purpose validation, and at most one tune")
-    for passage in settings["texts"]["passages"]:
-        if isinstance(passage, dict):
-            must_exist("query_sets", passage["query_set"], "$.texts.passages")
-    must_serve(settings["latency"]["query_set"], ("latency", "test"), "$.latency.query_set")
-    must_serve(settings["evaluate"]["headline"], ("test",), "$.evaluate.headline")
-    if find(settings["query_sets"], settings["evaluate"]["headline"])["relevance"] != 1:
-        raise InputError(f"{path}: $.evaluate.headline: the table shows MRR@10 from grade 1 on; choose a set with relevance: 1")
-    must_exist("first_stages", settings["train"]["validation_first_stage"], "$.train.validation_first_stage")
+        yield ("query_sets",), "exactly one set must have the purpose validation, and at most one tune"
+
+
+def _references(settings: dict) -> Iterator[Problem]:
+    for number, passage in enumerate(settings["texts"]["passages"]):
+        if isinstance(passage, dict) and (absent := _absent(settings, "query_sets", passage["query_set"])):
+            yield ("texts", "passages", number), absent
+    yield from _serves(settings, settings["latency"]["query_set"], ("latency", "test"), ("latency", "query_set"))
+    headline = settings["evaluate"]["headline"]
+    yield from _serves(settings, headline, ("test",), ("evaluate", "headline"))
+    if find(settings["query_sets"], headline)["relevance"] != 1:
+        yield ("evaluate", "headline"), "the table shows MRR@10 from grade 1 on; choose a set with relevance: 1"
+    if absent := _absent(settings, "first_stages", settings["train"]["validation_first_stage"]):
+        yield ("train", "validation_first_stage"), absent
+
+
+def _sizes(settings: dict) -> Iterator[Problem]:
     every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
     if every % size:
-        raise InputError(f"{path}: $.train.validate_every: {every} is no multiple of batch_size ({size})")
-    tuned_on = find(settings["query_sets"], tuning_set(settings))
-    if settings["tune"]["max_cutoff"] > tuned_on["hits"]:
-        where = f"$.tune.max_cutoff: {settings['tune']['max_cutoff']}"
-        raise InputError(f"{path}: {where} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})")
-    timed_on = find(settings["query_sets"], settings["latency"]["query_set"])
-    deepest = max(settings["tune"]["max_cutoff"], settings["latency"]["hits"])
+        yield ("train", "validate_every"), f"{every} is no multiple of batch_size ({size})"
+    deepest, tuned_on = settings["tune"]["max_cutoff"], find(settings["query_sets"], tuning_set(settings))
+    if deepest > tuned_on["hits"]:
+        yield ("tune", "max_cutoff"), f"{deepest} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})"
+    timed_on, deepest = find(settings["query_sets"], settings["latency"]["query_set"]), max(deepest, settings["latency"]["hits"])
     if timed_on["hits"] < deepest and any(row.get("keep") == "full" for row in settings["rows"]):
-        where = f"$.latency.query_set: {timed_on['id']} has {timed_on['hits']} hits"
-        raise InputError(f"{path}: {where}; unpruned rows may be timed with {deepest} (latency.hits, tune.max_cutoff)")
+        said = f"{timed_on['id']} has {timed_on['hits']} hits; unpruned rows may be timed with {deepest}"
+        yield ("latency", "query_set"), f"{said} (latency.hits, tune.max_cutoff)"
     if settings["compute"]["precision"] != "float32" and settings["compute"]["device"] != "cuda":
-        raise InputError(f"{path}: $.compute.precision: mixed precision is for the device cuda; say float32")
+        yield ("compute", "precision"), "mixed precision is for the device cuda; say float32"
+
+
+def _triples(settings: dict) -> Iterator[Problem]:
     triples = settings["triples"]
-    says = f"{path}: $.triples: the source {triples['source']}"
-    _check_keys(says, triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]])
-    if triples["source"] == "sampled":
-        must_serve(triples["query_set"], ("train",), "$.triples.query_set")
-        must_exist("first_stages", triples["first_stage"], "$.triples.first_stage")
+    given, needed = triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]]
+    if odd := sorted(given ^ needed):
+        yield ("triples", odd[0]), f"the source {triples['source']} {'has no' if odd[0] in given else 'needs'} {odd[0]}"
+    elif triples["source"] == "sampled":
+        yield from _serves(settings, triples["query_set"], ("train",), ("triples", "query_set"))
+        if absent := _absent(settings, "first_stages", triples["first_stage"]):
+            yield ("triples", "first_stage"), absent
+
+
+def _absent(settings: dict, key: str, name: str) -> str | None:
+    """Return the message for a name that no item has, or None."""
+    ids = [item["id"] for item in settings[key]]
+    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids)}"
+
+
+def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) -> Iterator[Problem]:
+    if absent := _absent(settings, "query_sets", name):
+        yield place, absent
+    elif (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
+        yield place, f"{name} is for {purpose}, expected a set for {' or '.join(purposes)}"
 
 
 def _twice(items):
-    """The first item that stands twice, or None."""
+    """Return the first item that stands twice, or None."""
     items = list(items)
     return next((item for item in items if items.count(item) > 1), None)
-
-
-def _check_keys(what: str, given: set[str], needed: set[str]) -> None:
-    if odd := sorted(given ^ needed):
-        raise InputError(f"{what} {'has no' if odd[0] in given else 'needs'} {odd[0]}")
-
-
-def find(items: list[dict], name: str, what: str = "item") -> dict:
-    """The item with the id `name`, or an InputError that lists those there are."""
-    for item in items:
-        if item["id"] == name:
-            return item
-    raise InputError(f"there is no {what} {name}; there are {', '.join(item['id'] for item in items)}")
-
-
-def with_purpose(settings: dict, purpose: str) -> list[str]:
-    """Ids of the query sets that serve `purpose`."""
-    return [query_set["id"] for query_set in settings["query_sets"] if query_set["purpose"] == purpose]
-
-
-def sets_of(settings: dict, row: dict) -> list[str]:
-    """Ids of the query sets that a row is scored on: all test sets, those a published run has, or none."""
-    if row["kind"] in ("published-only", "run-file"):
-        return [run["query_set"] for run in row.get("runs", [])]
-    return with_purpose(settings, "test")
-
-
-def validation_set(settings: dict) -> str:
-    """The query set that training is validated on."""
-    return with_purpose(settings, "validation")[0]
-
-
-def tuning_set(settings: dict) -> str:
-    """The query set that the re-ranking cut-off is chosen on: one of its own, or that of validation."""
-    return (with_purpose(settings, "tune") or with_purpose(settings, "validation"))[0]

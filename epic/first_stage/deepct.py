@@ -1,6 +1,6 @@
-"""Passages as DeepCT publishes them: each word repeated as often as it weighs, as JSON lines in a folder or a zip.
+"""Passages as DeepCT publishes them: each word repeated according to its weight, as JSON lines in a folder or a zip.
 
-A passage none of whose words has a weight is not in the files. That is legitimate, so such passages are counted, not refused.
+The files lack passages in which no word has a weight. That is legitimate, so such passages are counted, not refused.
 """
 
 import json
@@ -10,16 +10,16 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 
-from epic.documents import Documents
-from epic.files import InputError
-from epic.predictions import BROKEN, members
+from epic.core.files import InputError
+from epic.corpus.documents import Documents
+from epic.first_stage.predicted_queries import BROKEN, members
 
 MEMBER = re.compile(r"(^|/)docs\d+\.jsonl?$")
 AT_A_TIME = 10_000
 
 
 def weighted_texts(documents: Documents, source) -> Iterator[tuple[str, str]]:
-    """Yield (id, text) as published; an id that is given twice, or is not in the collection, is refused."""
+    """Yield (id, text) as published; refuse an id that is given twice, or is not in the collection."""
     seen: set[str] = set()
     lines = _lines(Path(source))
     while some := list(islice(lines, AT_A_TIME)):

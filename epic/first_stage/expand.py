@@ -1,4 +1,4 @@
-"""What a first stage indexes, as Anserini's JSON lines: passages as they are, with predicted queries, or reweighted."""
+"""The texts that a first stage indexes, as Anserini's JSON lines: passages as they are, with predicted queries, or reweighted."""
 
 import json
 import logging
@@ -6,25 +6,25 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from epic.documents import Documents
-from epic.files import InputError, whole, write_json
-from epic.log import progress
-from epic.predictions import predictions
-from epic.weighted import weighted_texts
+from epic.core.files import InputError, replacing, write_json
+from epic.core.log import progress
+from epic.corpus.documents import Documents
+from epic.first_stage.deepct import weighted_texts
+from epic.first_stage.predicted_queries import predictions
 
 log = logging.getLogger(__name__)
 DOCS_PER_FILE = 500_000
 
 
 def source_of(files) -> Path | None:
-    """The file that was published, or the folder that holds several; None where there are none."""
+    """Return the file that was published, or the folder that holds several; None if there are none."""
     if isinstance(files, str):
         return Path(files)
     return Path(files[0]).parent if files else None
 
 
 def expand(documents: Documents, predicted, samples: int | None, weighted, out) -> None:
-    """Write what is indexed: the passages, followed by predicted queries, or instead of them their weighted texts."""
+    """Write the texts to index: the passages, passages followed by predicted queries, or weighted texts instead."""
     if weighted:
         texts = weighted_texts(documents, weighted)
     elif predicted:
@@ -32,7 +32,7 @@ def expand(documents: Documents, predicted, samples: int | None, weighted, out) 
     else:
         texts = documents.span(range(len(documents)))
     total, with_text = 0, 0
-    with whole(out) as draft:
+    with replacing(out) as draft:
         draft.mkdir()
         texts = iter(progress(texts, total=len(documents), desc="expand"))
         for place in range(0, max(1, len(documents)), DOCS_PER_FILE):  # Anserini indexes as many files at once as it has threads
@@ -41,7 +41,7 @@ def expand(documents: Documents, predicted, samples: int | None, weighted, out) 
                     total += 1
                     with_text += bool(text.strip())
                     stream.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
-        next(texts, None)  # asked once more, a source that holds too much refuses it, and says what it is
+        next(texts, None)  # asked once more, a source that holds too many texts refuses, and says why
         if total != len(documents) and not weighted:
             raise InputError(f"{documents.dataset} gave {total} of its {len(documents)} documents; build its store anew")
         absent = len(documents) - total
@@ -75,7 +75,7 @@ def _unaligned(source, lines: int, documents: int) -> InputError:
 
 
 def predictions_of(collection, texts: dict[str, str]) -> dict[str, str]:
-    """What was appended to some documents when the collection was expanded; texts: document id -> its own text."""
+    """Return the queries that expansion appended to some documents; texts: document id -> its own text."""
     starts = tuple(json.dumps({"id": doc_id}, ensure_ascii=False)[:-1] + "," for doc_id in texts)
     found = {}
     for path in sorted(Path(collection).glob("docs-*.jsonl")):

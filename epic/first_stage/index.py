@@ -4,16 +4,16 @@ import logging
 import re
 from pathlib import Path
 
-from epic.files import read_json, whole
-from epic.java import anserini
+from epic.core.files import read_json, replacing
+from epic.first_stage.anserini import anserini
 
 log = logging.getLogger(__name__)
 
 
 def index(collection, threads: int, memory_mb: int, out) -> None:
-    """Index a folder of JSON lines; as many documents must come in as have text."""
+    """Index a folder of JSON lines; the index must hold as many documents as have text."""
     expected = read_json(Path(collection) / "count.json")["with_text"]
-    with whole(out) as draft:
+    with replacing(out) as draft:
         said = anserini(
             "index.IndexCollection",
             *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
@@ -30,7 +30,7 @@ def index(collection, threads: int, memory_mb: int, out) -> None:
 
 
 def document_count(index, memory_mb: int = 512) -> int:
-    """How many documents an index holds, as Lucene counts them."""
+    """Return the number of documents in an index, as Lucene counts them."""
     said = anserini("index.IndexReaderUtils", "-index", index, "-stats", memory_mb=memory_mb)
     found = re.search(r"^documents:\s+(\d+)", said, re.MULTILINE)
     return int(found[1]) if found else 0

@@ -4,7 +4,7 @@
     .jsonl, .jsonl.gz    the same on Hugging Face: {"id": ..., "predicted_queries": [...]}
     .txt, .tar.gz        doc2query: one line a passage, its queries already joined
 
-All of them are in passage order. Where there are ids, they are checked; elsewhere the number of lines must be right.
+All of them are in passage order. Ids are checked if there are any; otherwise the number of lines must be right.
 """
 
 import gzip
@@ -19,7 +19,7 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import NamedTuple
 
-from epic.files import InputError, numbered_lines
+from epic.core.files import InputError, numbered_lines
 
 MEMBER = re.compile(r"(?:^|/)predicted_queries_topk_sample(\d{3})\.txt(\d{3})-1004000$")
 JOINED = re.compile(r"(^|/)pred[^/]*\.txt$")
@@ -27,14 +27,14 @@ BROKEN = (zipfile.BadZipFile, tarfile.TarError, gzip.BadGzipFile, zlib.error, EO
 
 
 class Prediction(NamedTuple):
-    """What is appended to a passage; the id is None where the file has none."""
+    """The queries to append to a passage; the id is None if the file has none."""
 
     doc_id: str | None
     queries: str
 
 
 def predictions(source, samples: int | None) -> Iterator[Prediction]:
-    """Yield a prediction for each passage, with its first `samples` queries; None where they are joined already."""
+    """Yield a prediction for each passage, with its first `samples` queries; None if they are joined already."""
     source = Path(source)
     joined = source.name.endswith((".txt", ".tar.gz", ".tgz"))
     if joined != (samples is None):
@@ -90,7 +90,7 @@ def _sampled(source: Path, samples: int) -> Iterator[Prediction]:
 
 
 def _aligned(source, chunk: int, streams) -> Iterator[Prediction]:
-    """Zip the samples of one chunk; the first that is shorter or longer than the others is named."""
+    """Zip the samples of one chunk; an error names the first that is shorter or longer than the others."""
     lines = 0
     while True:
         row = [stream.readline() for _, stream in streams]
@@ -107,7 +107,7 @@ def _aligned(source, chunk: int, streams) -> Iterator[Prediction]:
 
 
 def members(source: Path, stack: ExitStack):
-    """Names of the files in a folder or a zip, and a function that opens one as text."""
+    """Return the names of the files in a folder or a zip, and a function that opens one as text."""
     if source.is_dir():
         return [path.name for path in source.iterdir()], lambda name: open(source / name, encoding="utf-8", newline="\n")
     if not zipfile.is_zipfile(source):

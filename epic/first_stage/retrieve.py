@@ -2,17 +2,17 @@
 
 import logging
 
-from epic.files import InputError, whole
-from epic.java import anserini
-from epic.records import read_queries
-from epic.runs import read_run
+from epic.core.files import InputError, replacing
+from epic.corpus.runs import read_run
+from epic.corpus.text_files import read_queries
+from epic.first_stage.anserini import anserini
 
 log = logging.getLogger(__name__)
 
 
 def retrieve(index, queries, k1: float, b: float, hits: int, threads: int, memory_mb: int, out) -> None:
     """Write the run exactly as Anserini orders it; a query without any hit has no line."""
-    with whole(out) as draft:
+    with replacing(out) as draft:
         said = anserini(
             "search.SearchCollection",
             *("-index", index, "-topics", queries, "-topicReader", "TsvString", "-output", draft),

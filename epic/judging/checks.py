@@ -1,56 +1,57 @@
-"""How each claim of the paper is computed: one small function a kind of claim, named as in claims.yaml.
+"""Computation of the paper's claims: one small function for each kind of claim, named as in claims.yaml.
 
-Each returns a `Found`. Where an experiment lacks what it takes, nothing is computed: that raises with the reason.
+Each function returns a `Found`. If an experiment lacks the data, nothing is computed: the function raises with the reason.
 """
 
-from epic.evaluate import read_values
-from epic.evidence import Evidence, Found, UncheckedError, of
-from epic.frequencies import read_frequencies, share_up_to
-from epic.history import best_of, read_history
-from epic.timings import overhead
-from epic.wordchecks import expands_to, stronger_than_half, strongest_words
+from epic.corpus.msmarco import VOCABULARY
+from epic.evaluation.evaluate import read_values
+from epic.judging.evidence import Evidence, Found, UncheckedError, require
+from epic.latency.timings import overhead
+from epic.training.history import best_of, read_history
+from epic.vectors.frequencies import read_frequencies, share_up_to
 
-VOCABULARY = 30_522  # of the paper's encoder
-COUNTED = ["msmarco-passage/train", "msmarco-passage/dev"]  # the queries whose judgments are public
+COUNTED = ["msmarco-passage/train", "msmarco-passage/dev"]  # the query sets with public judgments
 
 
 def statistic(evidence: Evidence, model, *keys) -> Found:
-    """A number of the collection."""
+    """Return a number of the collection."""
     value = evidence.statistics
     if not value[keys[0]]["count"]:
         raise UncheckedError(f"no {keys[0]} are counted in this experiment")
     for key in keys:
+        if key not in value:
+            raise UncheckedError("no word-pieces are counted here: no model precomputes vectors")
         value = value[key]
     other = keys[0] == "queries" and evidence.statistics["datasets"] != COUNTED
     return Found(value, differs=("query set",) if other else ())
 
 
 def best_iteration(evidence: Evidence, model) -> Found:
-    """The iteration that training went back to."""
-    history = read_history(of(evidence.histories, model, "training of this model"))
+    """Return the iteration that training went back to."""
+    history = read_history(require(evidence.histories, model, "training of this model"))
     return Found(best_of(history).iteration, detail=f"of {len(history)}")
 
 
 def effectiveness(evidence: Evidence, model, first_stage, keep) -> Found:
-    """MRR@10 of a row, on its own query set."""
+    """Return MRR@10 of a row, on its own query set."""
     row = evidence.row(model, first_stage, keep)
     differs = () if row["query_set"] == row["published_query_set"] else ("query set",)
     return Found(row["ours"], detail=f"on {row['query_set']}", differs=differs)
 
 
 def row_value(evidence: Evidence, model, name) -> Found:
-    """MRR@10 of a row that needs no model, such as a published run."""
-    row = of(evidence.rows, name, f"row {name}")
+    """Return MRR@10 of a row that needs no model, such as a published run."""
+    row = require(evidence.rows, name, f"row {name}")
     return Found(row["ours"], differs=() if row["query_set"] == row["published_query_set"] else ("query set",))
 
 
 def better(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
-    """Significantly better than a first stage."""
+    """Check that a row is significantly better than a first stage."""
     return _direction(evidence, evidence.row(model, first_stage, keep), evidence.first(baseline), 1, ("better", "not better"))
 
 
 def additive(evidence: Evidence, model, stronger, weaker) -> Found:
-    """Significantly better than the stronger first stage, and better than re-ranking the weaker one."""
+    """Check that a row is significantly better than the stronger first stage, and better than re-ranking the weaker one."""
     system, other = evidence.row(model, stronger, "full"), evidence.row(model, weaker, "full")
     found = better(evidence, model, stronger, "full", stronger)
     if system["ours_headline"] <= other["ours_headline"]:
@@ -60,17 +61,17 @@ def additive(evidence: Evidence, model, stronger, weaker) -> Found:
 
 
 def no_difference(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
-    """Equivalent to a first stage within the margin."""
+    """Check that a row is equivalent to a first stage within the margin."""
     return _equivalence(evidence, evidence.row(model, first_stage, keep), evidence.first(baseline))
 
 
 def pruned_like_full(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Equivalent to the unpruned row within the margin."""
+    """Check that a pruned row is equivalent to the unpruned row within the margin."""
     return _equivalence(evidence, evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full"))
 
 
 def pruned_worse(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Significantly worse than the unpruned row, and by more than the margin: with many queries a hair is significant."""
+    """Check that a row is significantly worse than unpruned, by more than the margin: many queries make a hair significant."""
     pruned, full = evidence.row(model, first_stage, keep), evidence.row(model, first_stage, "full")
     found, test = _direction(evidence, pruned, full, -1, ("worse", "not worse")), evidence.test(pruned, full)
     if found.holds and -test["difference"] <= (test["margin"] or 0):
@@ -97,71 +98,70 @@ def _equivalence(evidence: Evidence, system: dict, baseline: dict) -> Found:
     )
     if test["conclusion"].startswith("equivalent"):
         return Found("no difference", True, detail, differs)
-    if test["conclusion"].startswith("different, by less"):  # with many queries a hair is significant; it is known to be one
+    if test["conclusion"].startswith("different, by less"):  # many queries make a hair significant; this is known to be one
         return Found("no difference that matters", True, detail, differs)
     return Found("different", False, detail, differs) if test["significant"] else Found("inconclusive", None, detail, differs)
 
 
 def query_better(evidence: Evidence, model, query, first_stage) -> Found:
-    """Whether one query has a higher reciprocal rank with re-ranking than without."""
+    """Tell whether one query has a higher reciprocal rank with re-ranking than without."""
     values = []
     for row in (evidence.row(model, first_stage, "full"), evidence.first(first_stage)):
-        found = read_values(evidence.values[row["id"]])["RR@10"]
-        values.append(of(found, query, f"query {query}"))
+        found = read_values(evidence.values[row["id"]])["RR@10"].to_dict()
+        values.append(require(found, query, f"query {query}"))
     return Found(
         "higher" if values[0] > values[1] else "not higher", values[0] > values[1], f"{values[0]:.3f} and {values[1]:.3f}"
     )
 
 
 def values_at_most(evidence: Evidence, model, tenths) -> Found:
-    """The share of values that round up to so many tenths or less."""
-    return Found(share_up_to(read_frequencies(of(evidence.frequencies, model, "count of values")), tenths))
+    """Return the share of values that round up to so many tenths or less."""
+    return Found(share_up_to(read_frequencies(require(evidence.frequencies, model, "count of values")), tenths))
 
 
 def cutoff(evidence: Evidence, model, first_stage) -> Found:
-    """The tuned re-ranking cut-off."""
-    found = of(evidence.cutoffs, (model, first_stage), f"cut-off on {first_stage}")
+    """Return the tuned re-ranking cut-off."""
+    found = require(evidence.cutoffs, (model, first_stage), f"cut-off on {first_stage}")
     return Found(found["cutoff"], detail=f"of 1 to {len(found['curve'])}")
 
 
 def lower_cutoff(evidence: Evidence, model, lower, higher) -> Found:
-    """Whether one first stage needs fewer re-ranked hits than another."""
+    """Tell whether one first stage needs fewer re-ranked hits than another."""
     left, right = (cutoff(evidence, model, stage).value for stage in (lower, higher))
     return Found("lower" if left < right else "not lower", left < right, f"{left} on {lower}, {right} on {higher}")
 
 
-def query_vector_ms(evidence: Evidence, model, device) -> Found:
-    """Mean milliseconds of a query vector, where it was computed on that device."""
-    used = of(evidence.costs, model, "cost of this model")["compute"]["device"]
+def query_vector_ms(evidence: Evidence, model, device, first_stage, keep) -> Found:
+    """Return mean milliseconds of a query vector in a row, if it was computed on that device."""
+    used = require(evidence.costs, model, "cost of this model")["compute"]["device"]
     if used != device:
         raise UncheckedError(f"the model runs on {used} in this experiment")
-    return _stage_ms(evidence, model, "query_vector")
+    return _stage_ms(evidence, evidence.row(model, first_stage, keep), "query_vector")
 
 
-def score_ms(evidence: Evidence, model) -> Found:
-    """Mean milliseconds of scoring."""
-    return _stage_ms(evidence, model, "score")
+def score_ms(evidence: Evidence, model, first_stage, keep) -> Found:
+    """Return mean milliseconds of scoring in a row."""
+    return _stage_ms(evidence, evidence.row(model, first_stage, keep), "score")
 
 
-def _stage_ms(evidence: Evidence, model, stage: str) -> Found:
-    row = evidence.row(model, "bm25", 1000)
-    found = of(evidence.latencies, row["id"], "latency")["ms"][stage]
+def _stage_ms(evidence: Evidence, row: dict, stage: str) -> Found:
+    found = require(evidence.latencies, row["id"], "latency")["ms"][stage]
     return Found(found["mean"], detail=f"{row['id']}, p95 {found['p95']:.2g} ms")
 
 
 def mostly_loading(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Whether loading vectors takes longer than scoring them."""
-    ms = of(evidence.latencies, evidence.row(model, first_stage, keep)["id"], "latency")["ms"]
+    """Tell whether loading vectors takes longer than scoring them."""
+    ms = require(evidence.latencies, evidence.row(model, first_stage, keep)["id"], "latency")["ms"]
     load, score = ms["load"]["mean"], ms["score"]["mean"]
     return Found("loading" if load > score else "scoring", load > score, f"{load:.2g} ms loading, {score:.2g} ms scoring")
 
 
 def slower(evidence: Evidence, model, stage, keep, other_stage, other_keep) -> Found:
-    """Whether one row takes longer than another, query by query."""
+    """Tell whether one row takes longer than another, query by query."""
     left, right = evidence.row(model, stage, keep), evidence.row(model, other_stage, other_keep)
     low, high = overhead(evidence.timings[left["id"]], evidence.timings[right["id"]])["ms"]["interval"]
     detail = f"{left['ours_ms']:.1f} and {right['ours_ms']:.1f} ms, difference {low:+.1f} to {high:+.1f} ms"
-    # The authors load unpruned vectors whole; here only the query's terms of them are read.
+    # The authors load unpruned vectors whole; here only the query's terms are read from them.
     differs = ("loading",) if (keep == "full") != (other_keep == "full") else ()
     if low <= 0 <= high:
         return Found("inconclusive", None, detail, differs)
@@ -169,34 +169,67 @@ def slower(evidence: Evidence, model, stage, keep, other_stage, other_keep) -> F
 
 
 def overhead_ms(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Mean milliseconds that re-ranking adds to its first stage, query by query."""
+    """Return mean milliseconds that re-ranking adds to its first stage, query by query."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(first_stage)
     found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["ms"]
     return Found(found["mean"], detail="{:.1f} to {:.1f} ms".format(*found["interval"]), interval=found["interval"])
 
 
 def speed_up(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
-    """How many times as fast as a first stage."""
+    """Return the ratio of a first stage's time to a row's."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(baseline)
     found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["speed_up"]
     return Found(found["mean"], detail="{:.2f} to {:.2f}".format(*found["interval"]), interval=found["interval"])
 
 
 def cost(evidence: Evidence, model, keep, key, unit=1) -> Found:
-    """A number of a store; the same for every model of an encoder."""
+    """Return a number of a store; it is the same for every model of an encoder."""
     if not evidence.costs:
         raise UncheckedError("no model is run here")
     found = next(iter(evidence.costs.values()))
     stores = {store["keep"]: store for store in found["stores"]}
     differs = () if found["vocabulary"] == VOCABULARY else ("vocabulary",)
-    return Found(of(stores, keep, f"store of r={keep}")[key] / unit, differs=differs)
+    return Found(require(stores, keep, f"store of r={keep}")[key] / unit, differs=differs)
 
 
 def cost_hours(evidence: Evidence, model) -> Found:
-    """Hours for MS MARCO at the rate that was measured."""
-    found = of(evidence.costs, model, "cost of this model")
+    """Return hours for MS MARCO at the measured rate."""
+    found = require(evidence.costs, model, "cost of this model")
     rate, device = found["passages_per_second"], found["compute"]["device"]
     return Found(found["ms_marco_hours"], detail=f"at {rate:.0f} passages/s on {device}")
+
+
+def strongest_words(evidence: Evidence, model, text, *words) -> Found:
+    """Tell whether some words are the strongest of a query."""
+    weights = _query(evidence, model, text)
+    top = sorted(weights, key=lambda word: -weights[word])[: len(words)]
+    return Found(
+        "strongest" if set(top) == set(words) else "not strongest", set(top) == set(words), f"strongest: {', '.join(top)}"
+    )
+
+
+def stronger_than_half(evidence: Evidence, model, text, word) -> Found:
+    """Tell whether a word is among the stronger half of a query's."""
+    weights = _query(evidence, model, text)
+    above = sum(weight > weights[word] for weight in weights.values())
+    holds = above < len(weights) / 2
+    return Found("high" if holds else "not high", holds, f"{above + 1}. of {len(weights)} words")
+
+
+def _query(evidence: Evidence, model, text) -> dict[str, float]:
+    for query in require(evidence.texts, model, "text of this model")["queries"]:
+        if query["text"] == text:
+            return dict(zip(query["pieces"], query["weights"], strict=True))
+    raise UncheckedError("this query is not shown here")
+
+
+def expands_to(evidence: Evidence, model, words, term) -> Found:
+    """Tell whether a term is among the strongest that a passage, known by some of its words, does not contain."""
+    for passage in require(evidence.texts, model, "text of this model")["passages"]:
+        if words in passage["text"].lower():
+            terms = passage["expansion"]["pieces"]
+            return Found("among them" if term in terms else "not among them", term in terms, ", ".join(terms))
+    raise UncheckedError("this passage is not shown here")
 
 
 WITHOUT_MODEL = {"statistic", "cost", "row_value"}

@@ -1,27 +1,30 @@
-"""Every checkable sentence of the paper with what was found here, and whether it holds.
+"""Every checkable sentence of the paper, the finding here, and whether the sentence holds.
 
-A number is compared only under the paper's conditions. A claim of order or of significance is looked at everywhere, but
-elsewhere the verdict is just `seen here` or `not seen here`: it says nothing about the paper.
+A number is compared only under the paper's conditions. A claim of order or of significance is checked everywhere, but
+elsewhere the verdict is only `seen here` or `not seen here`: it says nothing about the paper.
 """
 
 from pathlib import Path
 
+import pandas as pd
 import yaml
 
-from epic.checks import CHECKS, WITHOUT_MODEL
-from epic.evidence import Evidence, Found, UncheckedError
-from epic.files import InputError, write_json, write_text
-from epic.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
+from epic.core.files import InputError, write_json, write_text
+from epic.core.markdown import markdown_table
+from epic.judging.checks import CHECKS, WITHOUT_MODEL
+from epic.judging.evidence import Evidence, Found, UncheckedError
+from epic.judging.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
 
 HOLDS, FAILS, INCONCLUSIVE, UNCHECKED = "holds", "does not hold", "inconclusive", "not checkable here"
 HARDWARE = "hardware"  # never the paper's
 SEEN, UNSEEN = "seen here", "not seen here"
+FAMILY = "epic"  # the family that the paper's claims are about
 KEYS = {"id", "section", "says", "published", "unit", "computed", "needs", "says_why", "tolerance", "at_least", "at_most"}
 RULES = ("tolerance", "at_least", "at_most")
 
 
 def read_claims(path) -> list[dict]:
-    """The claims of a file; a key or a function that does not exist is refused."""
+    """Read the claims of a file; refuse a key or a function that does not exist."""
     claims = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     for claim in claims:
         if odd := sorted(claim.keys() - KEYS):
@@ -36,7 +39,7 @@ def read_claims(path) -> list[dict]:
 
 
 def check(claim: dict, evidence: Evidence, model: str | None, differs: list[str]) -> dict:
-    """What a claim comes to for one model; differs: which of collection and encoder are not the paper's."""
+    """Check a claim for one model; differs: those of collection and encoder that are not the paper's."""
     try:
         ((name, arguments),) = claim["computed"].items()
         found = CHECKS[name](evidence, model, *arguments)
@@ -58,7 +61,7 @@ def _verdict(claim: dict, found: Found, differs: list[str]) -> tuple[str, list[s
 
 
 def _within(claim: dict, value: float) -> bool:
-    """Whether a number is near enough to the published one, or on its right side."""
+    """Tell whether a number is near enough to the published one, or on its right side."""
     if "at_least" in claim:
         return value >= claim["at_least"] - ROUNDING
     if "at_most" in claim:
@@ -66,8 +69,13 @@ def _within(claim: dict, value: float) -> bool:
     return abs(value - claim["published"]) <= claim["tolerance"] + ROUNDING
 
 
-def check_all(claims: list[dict], evidence: Evidence, differs: dict[str | None, list[str]]) -> list[dict]:
-    """All claims, each for every model it speaks of; differs: by model, and for None where the model does not matter."""
+def check_all(
+    claims: list[dict], evidence: Evidence, differs: dict[str | None, list[str]], families: dict[str, str]
+) -> list[dict]:
+    """Check all claims, each for every model it speaks of; differs: by model, and under None for claims without a model.
+
+    families: the family of each model; the claims are the paper's, and the paper speaks of one family alone.
+    """
     found = []
     for claim in claims:
         about = {key: claim.get(key) for key in ("id", "section", "says", "published", "unit", *RULES)}
@@ -75,14 +83,14 @@ def check_all(claims: list[dict], evidence: Evidence, differs: dict[str | None, 
             results = [{"model": None, "ours": None, "verdict": UNCHECKED, "because": [claim["says_why"]], "detail": ""}]
         else:
             alone = set(claim["computed"]) <= WITHOUT_MODEL
-            models = [None] if alone else [model for model in differs if model is not None]
+            models = [None] if alone else [model for model in differs if model is not None and families[model] == FAMILY]
             results = [check(claim, evidence, model, differs[model]) for model in models]
         found.append(about | {"results": results})
     return found
 
 
 def shown(value, unit: str | None) -> str:
-    """A value for people."""
+    """Format a value for people."""
     if value is None or isinstance(value, str):
         return value or "-"
     if unit == "share":
@@ -92,22 +100,38 @@ def shown(value, unit: str | None) -> str:
 
 
 def markdown(claims: list[dict], title: str, note: str) -> str:
-    """The claims as a table for people."""
-    lines = [f"# What the paper says, and what was found: {title}", ""]
-    lines += ["| | claim | published | model | ours | verdict |", "|---|---|---:|---|---:|---|"]
-    for claim in claims:
-        head = [claim["section"], claim["says"], shown(claim["published"], claim["unit"])]
-        for result in claim["results"]:
-            ours = shown(result["ours"], claim["unit"]) + (f" ({result['detail']})" if result["detail"] else "")
-            cells = [*head, result["model"] or "-", ours, said(result["verdict"], result["because"])]
-            lines.append("| " + " | ".join(cells) + " |")
-            head = ["", "", ""]
+    """Lay out the claims as a Markdown page for people."""
+    heading = f"# What the paper says, and what was found: {title}"
     explained = "`seen here` and `not seen here` are of other data than the paper's, and say nothing about the paper."
-    return "\n".join([*lines, "", explained, "", f"*{note}*", ""])
+    table = markdown_table(as_frame(claims), right=["published", "ours"])
+    return "\n\n".join([heading, table, explained, f"*{note}*"]) + "\n"
 
 
-def write_claims(path, evidence: Evidence, differs: dict, title: str, note: str, outs: dict) -> None:
+def as_frame(claims: list[dict]) -> pd.DataFrame:
+    """Lay out the claims for people, a line for each model; a claim's own words stand only in its first line."""
+    about = ["", "claim", "published"]
+    frame = pd.DataFrame(
+        [
+            {
+                "id": claim["id"],
+                "": claim["section"],
+                "claim": claim["says"],
+                "published": shown(claim["published"], claim["unit"]),
+                "model": result["model"],
+                "ours": shown(result["ours"], claim["unit"]) + (f" ({result['detail']})" if result["detail"] else ""),
+                "verdict": said(result["verdict"], result["because"]),
+            }
+            for claim in claims
+            for result in claim["results"]
+        ],
+        columns=["id", *about, "model", "ours", "verdict"],
+    )
+    frame.loc[frame["id"].duplicated(), about] = ""
+    return frame.drop(columns="id")
+
+
+def write_claims(path, evidence: Evidence, differs: dict, families: dict, title: str, note: str, outs: dict) -> None:
     """Check all claims of a file and write them as JSON and Markdown."""
-    found = check_all(read_claims(path), evidence, differs)
+    found = check_all(read_claims(path), evidence, differs, families)
     write_json(outs["json"], {"title": title, "claims": found, "note": note})
     write_text(outs["md"], markdown(found, title, note))

@@ -1,9 +1,9 @@
-"""What an experiment found out, as the checks of the paper's claims ask for it."""
+"""Findings of an experiment, as the checks of the paper's claims ask for them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from epic.files import read_json
+from epic.core.files import read_json
 
 
 class UncheckedError(Exception):
@@ -11,21 +11,21 @@ class UncheckedError(Exception):
 
 
 class Found(NamedTuple):
-    """What was found here: a number or a word, and whether the claim holds, where that does not follow from the number."""
+    """A finding: a number or a word, and whether the claim holds, if that does not follow from the number."""
 
     value: float | str
     holds: bool | None = None
     detail: str = ""
-    differs: tuple[str, ...] = ()  # from the paper's conditions, beyond collection and encoder
-    interval: list[float] | None = None  # of a number that was measured
+    differs: tuple[str, ...] = ()  # besides collection and encoder
+    interval: list[float] | None = None  # of a measured number
 
 
 @dataclass
 class Evidence:
-    """Everything by model, by (model, first stage) or by row; what is large as paths."""
+    """All findings by model, by (model, first stage) or by row; large ones as paths."""
 
     headline: str  # the query set of tests, values and `ours_headline`
-    rows: dict[str, dict]  # records of the table that were run
+    rows: dict[str, dict]  # records of the table for rows that were run
     tests: list[dict]
     values: dict[str, str]  # per-query values, paths
     statistics: dict
@@ -38,12 +38,12 @@ class Evidence:
     texts: dict[str, dict]
 
     def row(self, model: str, first_stage: str, keep) -> dict:
-        """The row of a model on a first stage."""
+        """Return the row of a model on a first stage."""
         name = f"{model} on {first_stage} with r={keep}"
         return self._one(lambda row: (row["model"], row["first_stage"], row["keep"]) == (model, first_stage, keep), name)
 
     def first(self, first_stage: str) -> dict:
-        """The row of a first stage alone."""
+        """Return the row of a first stage alone."""
         return self._one(lambda row: row["kind"] == "first-stage" and row["first_stage"] == first_stage, first_stage)
 
     def _one(self, wanted, name: str) -> dict:
@@ -53,26 +53,26 @@ class Evidence:
         raise UncheckedError(f"{name} is not run here")
 
     def test(self, system: dict, baseline: dict) -> dict:
-        """The declared comparison of two rows."""
+        """Return the declared comparison of two rows."""
         found = [test for test in self.tests if (test["system"], test["baseline"]) == (system["id"], baseline["id"])]
         if not found:
             raise UncheckedError(f"{system['id']} is not compared with {baseline['id']} in this experiment")
-        return next((test for test in found if test["margin"] is not None), found[0])  # the one that says most
+        return next((test for test in found if test["margin"] is not None), found[0])  # the most informative one
 
     def other_set(self, row: dict) -> tuple[str, ...]:
-        """Whether the headline query set is another one than that of a row's published value."""
+        """Return "query set" if the headline query set is not that of a row's published value."""
         return () if row["published_query_set"] == self.headline else ("query set",)
 
 
-def of(by_key: dict, key, what: str):
-    """A value, or the reason why there is none."""
+def require(by_key: dict, key, what: str):
+    """Return a value, or raise the reason why there is none."""
     if key not in by_key:
         raise UncheckedError(f"there is no {what} here")
     return by_key[key]
 
 
 def read_evidence(headline: str, table, tests, statistics, cutoffs: dict, by_model: dict, by_row: dict) -> Evidence:
-    """What an experiment found out, from its files: paths, or paths by model, by row or (cutoffs) by model and first stage."""
+    """Read the findings of an experiment from paths, or paths by model, by row or (cutoffs) by model and first stage."""
     return Evidence(
         headline=headline,
         rows={row["id"]: row for row in read_json(table)["rows"] if row["ours"] is not None},

@@ -1,24 +1,23 @@
-"""One row of the results table: what was run, what came out, and what was published."""
+"""One row of the results table: its settings, its results, and the published values."""
 
-from epic.evaluate import read_values
-from epic.files import read_json, sha256_of, write_json
-from epic.measures import mean
-from epic.store import model_digest
-from epic.verdicts import NOT_PUBLISHED, NOT_RUN, judge, published_values
+from epic.core.files import read_json, sha256_of, write_json
+from epic.evaluation.evaluate import read_values
+from epic.evaluation.measures import mean
+from epic.judging.verdicts import NOT_PUBLISHED, NOT_RUN, judge, published_values
+from epic.model.checkpoint import model_digest
 
 
 def metrics_of(evaluations: dict) -> dict:
-    """Means by query set from per-query tables; evaluations: query set -> path."""
+    """Return means by query set from per-query tables; evaluations: query set -> path."""
     metrics = {}
     for query_set, path in evaluations.items():
         values = read_values(path)
-        means = {metric: mean(by_query.values()) for metric, by_query in values.items()}
-        metrics[query_set] = means | {"queries": len(next(iter(values.values())))}
+        metrics[query_set] = values.apply(mean).to_dict() | {"queries": len(values)}
     return metrics
 
 
 def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluations: list, runs: list, model, out) -> None:
-    """Everything about a row that is deterministic; evaluations and runs in the order of `query_sets`.
+    """Write everything about a row that is deterministic; evaluations and runs in the order of `query_sets`.
 
     model: (cut-off file, checkpoint) of a row that re-ranks, else None.
     """
@@ -35,9 +34,9 @@ def write_row(row: dict, settings: dict, differs: list, query_sets: list, evalua
 
 
 def comparison_of(row: dict, headline: str) -> dict:
-    """What a table shows of a row: the published value, ours on the same query set or else on the headline one, verdict.
+    """Return a row's part of the table: the published value, ours on the same query set or else the headline one, verdict.
 
-    Published is the paper's value or, in a row that the paper does not have, the first of another source.
+    The published value is the paper's or, in a row that the paper does not have, the first of another source.
     """
     published = next(iter(published_values(row)), None)
     wanted = [published["query_set"] if published else headline, headline, *row["metrics"]]
@@ -53,5 +52,5 @@ def comparison_of(row: dict, headline: str) -> dict:
 
 
 def published_ms(row: dict):
-    """The paper's latency of a row, or None."""
+    """Return the paper's latency of a row, or None."""
     return next((entry["value"] for entry in row["published"] if entry["metric"] == "ms/query"), None)

@@ -1,4 +1,4 @@
-"""How our numbers stand to the published ones: row by row, and over the whole table."""
+"""Our numbers against the published ones: row by row, and over the whole table."""
 
 from itertools import combinations
 
@@ -8,14 +8,8 @@ OTHER = "other "
 ROUNDING = 1e-12  # 0.31 - 0.30 is a little more than 0.01
 
 
-def other_conditions(published_on: dict, documents: str, encoder: str | None) -> list[str]:
-    """What differs from the conditions of the published values; a row without a model has no encoder."""
-    found = [] if documents == published_on["documents"] else ["collection"]
-    return found if encoder in (None, published_on["encoder"]) else [*found, "encoder"]
-
-
 def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
-    """A published entry with our value, the difference and the verdict; and where there is none, why not.
+    """Return a published entry with our value, the difference and the verdict, or why there is none.
 
     Values are compared only if collection, encoder and query set are the same. A higher value is not a match.
     """
@@ -38,7 +32,7 @@ def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
 
 
 def said(verdict: str, because: list[str]) -> str:
-    """A verdict with its reasons, for people; `other` is said once."""
+    """Format a verdict with its reasons, for people; `other` is said once."""
     reasons = ", ".join(because)
     if because and all(reason.startswith(OTHER) for reason in because):
         reasons = OTHER + ", ".join(reason.removeprefix(OTHER) for reason in because)
@@ -46,9 +40,9 @@ def said(verdict: str, because: list[str]) -> str:
 
 
 def kendall_tau(published: list[float], ours: list[float]) -> float | None:
-    """Kendall's tau-b of two orders of the same systems, with ties; None where one of them orders nothing.
+    """Return Kendall's tau-b of two orders of the same systems, with ties; None if one of them orders nothing.
 
-    scipy.stats says the same, but takes a second to import.
+    scipy.stats gives the same, but takes a second to import.
     """
     pairs = list(combinations(range(len(published)), 2))
     left = [_sign(published[i] - published[j]) for i, j in pairs]
@@ -62,25 +56,25 @@ def _sign(value: float) -> int:
 
 
 def effect_ratio(published: tuple[float, float], ours: tuple[float, float]) -> float | None:
-    """ER: our improvement over the baseline, relative to the published one; 1 is a perfect reproduction.
+    """Return ER: our improvement over the baseline, relative to the published one; 1 is a perfect reproduction.
 
-    Both are (system, baseline). None where nothing was gained in the publication.
+    Both are (system, baseline). ER is None if the publication gained nothing.
     """
     gained = published[0] - published[1]
     return (ours[0] - ours[1]) / gained if gained else None
 
 
 def delta_relative_improvement(published: tuple[float, float], ours: tuple[float, float]) -> float | None:
-    """Delta RI: the published relative improvement minus ours; 0 is perfect, below 0 means that ours is larger."""
+    """Return Delta RI: the published relative improvement minus ours; 0 is perfect, below 0 means that ours is larger."""
     if not published[1] or not ours[1]:
         return None
     return (published[0] - published[1]) / published[1] - (ours[0] - ours[1]) / ours[1]
 
 
 def over_the_table(rows: list[dict], headline: str) -> dict:
-    """Model by model: the order of the systems, and the gain of each re-ranker over its own first stage.
+    """Compare, model by model, the order of the systems, and the gain of each re-ranker over its own first stage.
 
-    Ours are all on the headline query set; the published values are the paper's, which mixes query sets.
+    Our values are all on the headline query set; the published ones are the paper's, which mixes query sets.
     """
     ours = {row["id"]: row["metrics"][headline]["RR@10"] for row in rows if headline in row["metrics"]}
     published = {row["id"]: entry for row in rows if (entry := paper_value(row)) and row["id"] in ours}
@@ -108,11 +102,11 @@ def over_the_table(rows: list[dict], headline: str) -> dict:
 
 
 def paper_value(row: dict) -> dict | None:
-    """The paper's own MRR@10 of a row, judged; None where it has none."""
+    """Return the paper's own MRR@10 of a row, judged; None if the paper has none."""
     return next((entry for entry in published_values(row) if entry["source"] == "paper"), None)
 
 
 def published_values(row: dict) -> list[dict]:
-    """Every published MRR@10 of a row, judged, the paper's first."""
+    """List every published MRR@10 of a row, judged, the paper's first."""
     entries = [entry for entry in row["published"] if entry["metric"] == "RR@10"]
     return sorted(entries, key=lambda entry: entry["source"] != "paper")

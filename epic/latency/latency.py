@@ -1,32 +1,84 @@
-"""Latency as the paper measures it: one query at a time, first some to warm up, then those that count.
+"""Latency as the paper measures it: one query at a time; the first queries warm up, the others count.
 
-Afterwards the same queries again with index and vectors dropped from memory, where the system allows it. Nothing here
-is deterministic, so nothing of it is in a row's JSON.
+The same queries run again with index and vectors dropped from memory, if the system allows it. Nothing here is
+deterministic, so a row's JSON holds none of it.
 """
 
+import gc
+from contextlib import contextmanager
 from pathlib import Path
-from time import sleep
+from time import perf_counter_ns, sleep
 
-from epic.files import InputError
-from epic.log import progress
-from epic.mapped import evict
-from epic.records import read_queries
-from epic.timed import System
-from epic.timings import COLD, WARM, Timing
+from epic.core.files import InputError, read_json
+from epic.core.log import progress
+from epic.core.mapped import evict
+from epic.corpus.text_files import read_queries
+from epic.first_stage import anserini
+from epic.latency.timings import COLD, WARM
+from epic.rankers import family
 
 ATTEMPTS, SECONDS_BETWEEN = 5, 0.2
+FIRST_STAGE = {"beside": [["retrieve"]], "after": []}  # the stages of a row that does not re-rank
+
+
+class System:
+    """A row of the table at query time; its files can be closed and opened again, models stay in memory.
+
+    No query goes through the searcher before it is timed. files: the files that the row needs, by name; settings:
+    first_stage, hits, encode and compute; scratch: an existing folder.
+    """
+
+    def __init__(self, files, queries: dict[str, str], row: dict, settings: dict, scratch):
+        self.lucene, self.first_stage, self.hits = files.lucene, settings["first_stage"], settings["hits"]
+        self.stages, self.cutoff, self.reranker, self.searcher = FIRST_STAGE, None, None, None
+        if row["kind"] == "model":
+            ranker = family(row["family"])
+            self.stages, self.cutoff = ranker.STAGES, read_json(files.cutoff)["cutoff"]
+            self.hits = max(self.hits, self.cutoff)  # as many as the row re-ranks
+            self.reranker = ranker.timed(self.search, files, queries, row, settings, scratch)
+
+    def search(self, text: str) -> list[str]:
+        """Return the ids of the hits that are re-ranked, or of all if there is no re-ranking."""
+        return [hit.docid for hit in self.searcher.search(text, self.hits)][: self.cutoff]
+
+    @property
+    def on_disk(self) -> list[Path]:
+        """Files and folders that are read at query time."""
+        return [Path(self.lucene), *(self.reranker.on_disk if self.reranker else [])]
+
+    @contextmanager
+    def opened(self):
+        """Yield a function that times one query."""
+        self.searcher = anserini.searcher(self.lucene, self.first_stage["k1"], self.first_stage["b"])
+        try:
+            if self.reranker is None:
+                yield lambda text: retrieve_timing(self.search, text)
+            else:
+                with self.reranker.opened() as time_one:
+                    yield time_one
+        finally:
+            self.searcher.close()
+            gc.collect()  # a file that is still mapped cannot be dropped from memory
+
+
+def retrieve_timing(search, text: str) -> dict[str, int]:
+    """Time a query through the first stage alone, in nanoseconds."""
+    start = perf_counter_ns()
+    search(text)
+    took = perf_counter_ns() - start
+    return {"retrieve": took, "total": took}
 
 
 def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:
-    """The first queries of a set: those that warm up and those that count."""
+    """Return the first queries of a set: those that warm up and those that count."""
     queries = read_queries(path)
     if len(queries) < warm_up + measured:
         raise InputError(f"latency needs {warm_up} + {measured} queries, {path} has {len(queries)}")
     return dict(list(queries.items())[: warm_up + measured])
 
 
-def measure(system: System, queries: dict[str, str], warm_up: int) -> tuple[dict[str, dict[str, Timing]], str | None]:
-    """Timings after the warm-up, in file order, by pass; and why there is no cold pass, if there is none."""
+def measure(system: System, queries: dict[str, str], warm_up: int) -> tuple[dict[str, dict[str, dict[str, int]]], str | None]:
+    """Return timings after the warm-up, in file order, by pass; and the reason for a missing cold pass."""
     counted = dict(list(queries.items())[warm_up:])
     evict(*system.on_disk)  # every row begins alike, whatever was written or read before
     with system.opened() as time_one:
@@ -40,5 +92,5 @@ def measure(system: System, queries: dict[str, str], warm_up: int) -> tuple[dict
 
 
 def _dropped(paths: list[Path]) -> bool:
-    """Whether files could be dropped from memory; Java may need a moment to let go of what it had mapped."""
+    """Tell whether files could be dropped from memory; Java may need a moment to release the files it had mapped."""
     return any(evict(*paths) or sleep(SECONDS_BETWEEN) for _ in range(ATTEMPTS))

@@ -1,67 +1,73 @@
-"""Timings in files: every query's nanoseconds, what they come to, and how two systems differ query by query."""
+"""Timings in files: every query's nanoseconds, their summary, and the differences of two systems query by query."""
 
 import logging
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from epic.files import InputError, numbered_lines, write_json, write_text
-from epic.machine import machine
-from epic.resampling import bootstrap_interval, ratio_interval
+from epic.core.files import InputError, write_json
+from epic.core.machine import machine
+from epic.core.tables import read_table, write_table
+from epic.evaluation.resampling import bootstrap_interval, ratio_interval
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 log = logging.getLogger(__name__)
 WARM, COLD = "warm", "cold"
 LEVEL = 0.95
+Timing = dict[str, int]  # nanoseconds of one query by stage, the total last
 
 
-class Timing(NamedTuple):
-    """Nanoseconds of one query by stage."""
+def frame_of(timings: dict[str, dict[str, Timing]]) -> "pd.DataFrame":
+    """Turn timings by pass and query into a frame: query and pass as index, a column for each stage."""
+    import pandas as pd  # only after everything is measured: its import must not take time from the first query
 
-    retrieve: int
-    load: int
-    query_vector: int
-    score: int
-    total: int
+    records = [
+        {"query_id": query_id, "pass": name} | timing
+        for name, by_query in timings.items()
+        for query_id, timing in by_query.items()
+    ]
+    return pd.DataFrame(records).set_index(["query_id", "pass"]).astype("int64")
 
 
-def summary(timings: dict[str, Timing]) -> dict[str, dict]:
-    """Mean with its bootstrap interval, and percentiles, in milliseconds by stage."""
-    table = np.array(list(timings.values()), dtype=np.float64) / 1e6  # (n, stages)
-    return {stage: statistics(column) for stage, column in zip(Timing._fields, table.T, strict=True)}
+def summary(frame: "pd.DataFrame") -> dict[str, dict]:
+    """Sum up one pass by stage: mean with its bootstrap interval, and percentiles, in milliseconds."""
+    return {stage: statistics(frame[stage].to_numpy() / 1e6) for stage in frame}
 
 
 def statistics(values: np.ndarray) -> dict:
-    """Mean, interval of the mean, and percentiles."""
+    """Return mean, interval of the mean, and percentiles."""
     percentiles = {f"p{p}": float(np.percentile(values, p)) for p in (50, 95, 99)}
     return {"mean": float(values.mean()), "interval": bootstrap_interval(values, LEVEL)} | percentiles
 
 
-def write_latency(timings: dict, skipped: str | None, settings: dict, threads: int, out, queries_out) -> None:
-    """The summary with the machine it was measured on, and beside it every query's nanoseconds."""
-    lines = ["\t".join(("query_id", "pass", *(f"{stage}_ns" for stage in Timing._fields)))]
-    for name, by_query in timings.items():
-        lines += ["\t".join((query_id, name, *map(str, timing))) for query_id, timing in by_query.items()]
-    write_text(queries_out, "\n".join(lines) + "\n")
-    facts = {"queries": len(timings[WARM]), "settings": settings, "ms": summary(timings[WARM])}
-    facts |= {"cold": summary(timings[COLD]) if COLD in timings else None, "cold_skipped": skipped}
+def write_latency(timings: dict, skipped: str | None, about: dict, threads: int, out, queries_out) -> None:
+    """Write the summary with the machine it was measured on, and beside it every query's nanoseconds.
+
+    about: the settings, and the stages: those that run beside each other and those that follow.
+    """
+    frame = frame_of(timings)
+    write_table(frame.add_suffix("_ns"), queries_out)
+    passes = {name: summary(frame.xs(name, level="pass")) for name in timings}
+    facts = {"queries": len(timings[WARM])} | about | {"ms": passes[WARM]}
+    facts |= {"cold": passes.get(COLD), "cold_skipped": skipped}
     write_json(out, facts | {"machine": machine() | {"threads": threads}})
     log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], facts["queries"])
 
 
-def read_totals(path) -> dict[str, int]:
-    """Total nanoseconds by query, warm, of a file that `write_latency` wrote."""
-    header, *lines = [line.split("\t") for _, line in numbered_lines(path)] or [[]]
-    if header[:2] != ["query_id", "pass"] or header[-1] != "total_ns" or any(len(line) != len(header) for line in lines):
-        raise InputError(f"{path}: not a table of timings; delete it and run again")
-    return {line[0]: int(line[-1]) for line in lines if line[1] == WARM}
+def read_totals(path) -> "pd.Series":
+    """Read the total nanoseconds by query, warm, from a file that `write_latency` wrote."""
+    frame = read_table(path, "timings", keys=["query_id", "pass"], number="total_ns", dtype="int64")
+    return frame["total_ns"].xs(WARM, level="pass")
 
 
 def overhead(system_path, baseline_path) -> dict:
-    """Milliseconds that a system takes beyond a baseline, query by query, and how many times as fast it is."""
-    system, baseline = read_totals(system_path), read_totals(baseline_path)
-    if system.keys() != baseline.keys():
+    """Return the milliseconds that a system takes beyond a baseline, query by query, and its speed-up."""
+    system, baseline = read_totals(system_path).rename("system"), read_totals(baseline_path).rename("baseline")
+    pairs = system.to_frame().join(baseline)  # in the order of the system's queries
+    if len(pairs) != len(baseline) or pairs.isna().any(axis=None):
         raise InputError(f"{system_path} and {baseline_path} were not timed on the same queries; delete both, run again")
-    pairs = np.array([(system[query_id], baseline[query_id]) for query_id in system], dtype=np.float64) / 1e6  # (n, 2)
-    system_ms, baseline_ms = pairs.T  # (n,), (n,)
+    system_ms, baseline_ms = (pairs[name].to_numpy() / 1e6 for name in pairs)  # (n,), (n,)
     speed_up = {"mean": float(baseline_ms.mean() / system_ms.mean()), "interval": ratio_interval(baseline_ms, system_ms, LEVEL)}
     return {"queries": len(pairs), "ms": statistics(system_ms - baseline_ms), "speed_up": speed_up}

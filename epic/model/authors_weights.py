@@ -1,6 +1,6 @@
 """The authors' trained weights: their state dict, renamed to ours.
 
-Two archives hold it: `epic.p`, and the tar for PyTerrier with a member weights.p. Theirs is the `released` formulation.
+Two archives hold it: `epic.p`, and the tar for PyTerrier with a member weights.p. Its formulation is `released`.
 """
 
 import logging
@@ -12,8 +12,8 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from epic.files import InputError, digest_of
-from epic.model import Epic
+from epic.core.files import InputError, digest_of
+from epic.model.epic import EpicModel
 
 log = logging.getLogger(__name__)
 PUBLISHED = {
@@ -21,21 +21,21 @@ PUBLISHED = {
     "2f6a16be1a6a63aab1e8fed55521a4db": "epic.msmarco.tar.gz",
 }
 BODY, HEAD = "encoder.bert.bert.", "encoder.bert.cls.predictions."
-THEIRS = {  # by our names; the body's only lose a prefix
+THEIRS = {  # by our names; the body's names only lose a prefix
     "equations.theta1": "query_salience",
     "equations.theta3": "doc_salience",
     "equations.theta4": "doc_quality",
     "equations.dense": f"{HEAD}transform.dense",
     "equations.norm": f"{HEAD}transform.LayerNorm",
 }
-DECODER = f"{HEAD}decoder.weight"  # the word embeddings once more; code that saves each parameter once leaves it out
-NOT_USED = ("_nil", "encoder.bert.cls.seq_relationship.", "encoder.bert.bert.cls.")  # a dummy, and heads nothing reads
+DECODER = f"{HEAD}decoder.weight"  # the word embeddings once more; code that saves each parameter once omits it
+NOT_USED = ("_nil", "encoder.bert.cls.seq_relationship.", "encoder.bert.bert.cls.")  # a dummy, and heads that nobody reads
 
 
 def read_authors(path, md5s: list[str] | None) -> dict[str, Tensor]:
-    """The authors' state dict; a file whose md5 is not among `md5s` is refused, unless that is None."""
+    """Read the authors' state dict; refuse a file whose md5 is not among `md5s`, unless that is None."""
     if not Path(path).exists():
-        raise InputError(f"{path}: there is no such file; the README says where the authors' weights are")
+        raise InputError(f"{path}: there is no such file; docs/model.md says where the authors' weights are")
     md5 = digest_of(path, "md5")
     if md5s is not None and md5 not in md5s:
         raise InputError(f"{path}: md5 {md5}, expected {' or '.join(md5s)}; fetch it again, or say that another file is meant")
@@ -44,7 +44,7 @@ def read_authors(path, md5s: list[str] | None) -> dict[str, Tensor]:
     return state
 
 
-def load_authors(model: Epic, state: dict[str, Tensor], path) -> None:
+def load_authors(model: EpicModel, state: dict[str, Tensor], path) -> None:
     """Put the state dict that was read from `path` into an untrained `released` model."""
     if model.formulation != "released":
         raise InputError(f"{path} holds weights of the released formulation; this model's is {model.formulation}")
@@ -66,7 +66,7 @@ def load_authors(model: Epic, state: dict[str, Tensor], path) -> None:
 
 
 def theirs(name: str) -> str:
-    """Their name of one of our weights."""
+    """Return the authors' name of one of our weights."""
     if name == "equations.bias":
         return f"{HEAD}bias"
     stem, _, kind = name.rpartition(".")
@@ -74,7 +74,7 @@ def theirs(name: str) -> str:
 
 
 def read_state(path) -> dict[str, Tensor]:
-    """The state dict of either archive, read without running code from it."""
+    """Read the state dict of either archive, without running code from it."""
     if not tarfile.is_tarfile(path):
         return _load(path, path)
     with tarfile.open(path) as archive, tempfile.TemporaryDirectory() as folder:
@@ -94,3 +94,12 @@ def _load(file, path) -> dict[str, Tensor]:
     if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
         raise InputError(f"{path}: not a state dict")
     return found
+
+
+def starting_model(encoder, entry: dict, weights, device: str = "cpu") -> EpicModel:
+    """Make the model of an experiment's entry; `weights` is the file that its `start` names, or nothing."""
+    model = EpicModel.from_encoder(encoder, entry["settings"]["formulation"], entry["seed"])
+    if weights:
+        md5 = entry["start"]["md5"]
+        load_authors(model, read_authors(weights, [md5] if md5 else None), weights)
+    return model.to(device).eval()

@@ -1,8 +1,8 @@
 """A BERT body over packed rows: word-pieces of all texts one below the other, without padding.
 
 The weights are Hugging Face's, under Hugging Face's names, and the output equals transformers' BertModel (a test holds
-them together). It is written out here for two reasons: padding is skipped, on a CPU in attention as well, and a job that
-encodes a query need not spend seconds importing transformers.
+them together). Our own code has two advantages: it skips padding, on a CPU in attention as well, and a job that encodes a
+query need not spend seconds importing transformers.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ ROWS_AT_A_TIME = 768  # of the widest layer in inference on a CPU, so that its r
 
 
 class Packed(NamedTuple):
-    """Word-piece ids of W windows, one below the other, and where they would stand in a padded batch."""
+    """Word-piece ids of W windows, one below the other, and their positions in a padded batch."""
 
     ids: Tensor  # (N,)
     positions: Tensor  # (N,) place within the window
@@ -33,7 +33,7 @@ class Packed(NamedTuple):
         return cls(ids, places.expand_as(mask)[mask], mask, mask.flatten().nonzero()[:, 0], counts)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """(N, e) rows as a padded batch (W, T, e)."""
+        """Turn rows (N, e) into a padded batch (W, T, e)."""
         padded = rows.new_zeros(self.mask.numel(), rows.shape[-1])  # (W*T, e)
         return padded.index_copy(0, self.places, rows).view(*self.mask.shape, -1)  # (W, T, e)
 
@@ -55,12 +55,12 @@ class Attention(nn.Module):
         return self.output.LayerNorm(self.output.dropout(self.output.dense(context)) + x)  # (N, e)
 
     def _by_window(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
-        """No padding at all: attention over a padded batch costs twice as much here, and calls cost little."""
+        """Attend window by window, without padding: a padded batch costs twice as much on a CPU, and calls cost little."""
         parts = zip(*(rows.split(packed.lengths) for rows in (q, k, v)), strict=True)
         return torch.cat([self._attend(*(part[None] for part in window), None)[0] for window in parts])  # (N, e)
 
     def _padded(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
-        """One call for all windows; what is padded is not looked at."""
+        """Attend in one call for all windows; padding is masked."""
         visible = None if packed.mask.numel() == len(q) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
         context = self._attend(*(packed.pad(rows) for rows in (q, k, v)), visible)  # (W, T, e)
         return context.flatten(0, 1).index_select(0, packed.places)  # (N, e)
@@ -93,7 +93,7 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """Embeddings and layers; forward gives the last layer's rows. `segment` is BERT's segment id of all of them."""
+    """Embeddings and layers; forward returns the last layer's rows. `segment` is BERT's segment id of all rows."""
 
     def __init__(self, config: dict):
         super().__init__()
@@ -113,7 +113,7 @@ class Bert(nn.Module):
 
     @property
     def window(self) -> int:
-        """How many word-pieces fit between [CLS] and [SEP]."""
+        """The number of word-pieces that fit between [CLS] and [SEP]."""
         return self.config["max_position_embeddings"] - 2
 
     def forward(self, packed: Packed, segment: int) -> Tensor:
@@ -135,7 +135,7 @@ class Named(nn.Module):
 
 
 def residual(config: dict, inputs: int) -> Named:
-    """What follows attention and feed-forward: a projection, dropout, and the LayerNorm of the sum."""
+    """Make the layers after attention and feed-forward: a projection, dropout, and the LayerNorm of the sum."""
     size = config["hidden_size"]
     norm = nn.LayerNorm(size, eps=config["layer_norm_eps"])
     return Named(dense=nn.Linear(inputs, size), dropout=nn.Dropout(config["hidden_dropout_prob"]), LayerNorm=norm)

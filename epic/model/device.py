@@ -1,4 +1,4 @@
-"""Where and how tensors are computed: a setting of the experiment, never of the machine a job lands on."""
+"""Devices and precisions for tensors: a setting of the experiment, never of the machine a job lands on."""
 
 import ctypes
 import fcntl
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import torch
 
-from epic.files import InputError
+from epic.core.files import InputError
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 _held: list = []  # the lock of this process's graphics card
@@ -18,7 +18,7 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 
 
 def prepare(device: str, threads: int) -> str:
-    """Fix threads and deterministic kernels for this process, and return the device; a missing GPU is an error."""
+    """Fix threads and deterministic kernels for this process, and return the device; refuse a missing GPU."""
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("compute.device is cuda, but torch sees no GPU; set it to cpu, or run where there is one")
     if device == "cuda":
@@ -27,16 +27,16 @@ def prepare(device: str, threads: int) -> str:
     _keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.use_deterministic_algorithms(True)
-    torch.utils.deterministic.fill_uninitialized_memory = False  # nothing here reads memory it has not written
+    torch.utils.deterministic.fill_uninitialized_memory = False  # no code here reads memory it has not written
     return device
 
 
 @functools.cache
 def _card() -> str:
-    """Where there are several graphics cards, the first that no other job has, named so that every thread finds it.
+    """Choose the first of several graphics cards that no other job has, named so that every thread finds it.
 
-    A lock is kept while this process lives. Snakemake counts cards, but does not say which; on a cluster a job sees its own
-    alone. If all are taken, the first is shared.
+    A lock is held while this process lives. Snakemake counts cards, but does not assign them; on a cluster a job sees only
+    its own card. If all are taken, the first is shared.
     """
     if torch.cuda.device_count() < 2:
         return "cuda"
@@ -55,7 +55,7 @@ def _card() -> str:
 
 
 def give_back_memory() -> None:
-    """Ask glibc to give what it has kept back to the system: after many batches of many sizes it is full of holes."""
+    """Ask glibc to return unused memory to the system: after many batches of many sizes it is full of holes."""
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -63,7 +63,7 @@ def give_back_memory() -> None:
 def _keep_memory() -> None:
     """Ask glibc to keep freed blocks of up to 32 MB: tensors come and go, and fresh pages cost up to a tenth of training's time.
 
-    Larger blocks go back to the system at once: kept as well, they leave gaps that nothing fits into, and memory grows.
+    Larger blocks return to the system at once: if kept, they leave gaps that nothing fits into, and memory grows.
     """
     if sys.platform == "linux":
         mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # other C libraries have none

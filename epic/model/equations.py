@@ -5,7 +5,7 @@ psi, the expansion    Theta2 f, may be negative           ln(1 + softplus(whole 
 Theta2                an untied copy                      the word embeddings themselves, and a bias
 w_q, w_d, c(d)        no bias                             a bias; dropout 0.1 on f before w_q and w_d in training
 passages              segment 0                           segment 1
-loss                  cross-entropy                       1 - softmax (a setting of the model, see epic.train)
+loss                  cross-entropy                       1 - softmax (a setting of the model, see epic.training.train)
 
 In both, c(d) is read off the raw last-layer [CLS], [CLS] and [SEP] are no terms, and repeated query terms add up. In the
 released code a batch's [SEP] stands behind the padding, so a vector depends on the batch's longest text; here it stands
@@ -19,11 +19,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, softplus
 
-from epic.head import Head
+from epic.model.mlm_head import Head
 
 
 class Paper(nn.Module):
-    """As printed: linear maps without bias."""
+    """The equations as printed: linear maps without bias."""
 
     segment = 0  # BERT's segment id of passages; queries have 0
 
@@ -34,36 +34,36 @@ class Paper(nn.Module):
         self.Theta2 = nn.Parameter(head.decoder.detach().clone())  # (V, e)
 
     def w_q(self, f: Tensor) -> Tensor:
-        """How much each query term matters (equation 1)."""
+        """Return the importance of each query term (equation 1)."""
         return damped(f @ self.theta1)  # (..., T)
 
     def w_d(self, f: Tensor) -> Tensor:
-        """How much each passage term matters (equation 2)."""
+        """Return the importance of each passage term (equation 2)."""
         return damped(f @ self.theta3)  # (..., T)
 
     def c(self, cls: Tensor) -> Tensor:
-        """How good the passage is as a whole (equation 3)."""
+        """Return the quality of the passage as a whole (equation 3)."""
         return torch.sigmoid(cls @ self.theta4)  # (B,)
 
     def hidden(self, f: Tensor) -> Tensor:
-        """What the vocabulary is multiplied with: the token vectors themselves."""
+        """Return the vectors that the vocabulary is multiplied with: the token vectors themselves."""
         return f  # (..., T, e)
 
     def psi(self, h: Tensor, terms) -> Tensor:
-        """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
+        """Return each word-piece's values for chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
         return h @ self.Theta2[terms].mT  # (..., T, Q)
 
     def head(self, terms) -> tuple[Tensor, Tensor | None]:
-        """What psi multiplies with and adds for some vocabulary entries, before any activation."""
+        """Return the factor and summand of psi for some vocabulary entries, before any activation."""
         return self.Theta2[terms], None  # (Q, e)
 
     def reach(self, h: Tensor) -> Tensor:
-        """The largest logit that each token vector could have: the product of two lengths."""
+        """Return the largest logit that each token vector could have: the product of two lengths."""
         return h.norm(dim=-1) * self.Theta2.norm(dim=1).max()  # (..., T)
 
 
 class Released(nn.Module):
-    """As the authors' code: BERT's masked-language-model head, activation, biases and dropout."""
+    """The equations of the authors' code: BERT's masked-language-model head, activation, biases and dropout."""
 
     segment = 1
 
@@ -79,33 +79,33 @@ class Released(nn.Module):
         self.tied = (embeddings,)  # in a tuple: the body owns it
 
     def w_q(self, f: Tensor) -> Tensor:
-        """How much each query term matters (equation 1)."""
+        """Return the importance of each query term (equation 1)."""
         return damped(self.theta1(self.dropout(f)).squeeze(-1))  # (..., T)
 
     def w_d(self, f: Tensor) -> Tensor:
-        """How much each passage term matters (equation 2)."""
+        """Return the importance of each passage term (equation 2)."""
         return damped(self.theta3(self.dropout(f)).squeeze(-1))  # (..., T)
 
     def c(self, cls: Tensor) -> Tensor:
-        """How good the passage is as a whole (equation 3)."""
+        """Return the quality of the passage as a whole (equation 3)."""
         return torch.sigmoid(self.theta4(cls).squeeze(-1))  # (B,)
 
     def hidden(self, f: Tensor) -> Tensor:
-        """The head's transform of the token vectors, never in half precision: without a learned head it shifts them far."""
+        """Return the head's transform of token vectors, never in half precision: without a learned head it shifts them far."""
         with torch.autocast(f.device.type, enabled=False):
             return self.norm(gelu(self.dense(f.to(self.dense.weight.dtype))))  # (..., T, e)
 
     def psi(self, h: Tensor, terms) -> Tensor:
-        """What each word-piece says about chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
+        """Return each word-piece's values for chosen vocabulary entries: `terms` (..., Q) ids, or a slice of them."""
         matrix, bias = self.head(terms)  # (..., Q, e), (..., Q)
         return damped(h @ matrix.mT + bias[..., None, :])  # (..., T, Q)
 
     def head(self, terms) -> tuple[Tensor, Tensor]:
-        """What psi multiplies with and adds for some vocabulary entries, before any activation."""
+        """Return the factor and summand of psi for some vocabulary entries, before any activation."""
         return self.tied[0].weight[terms], self.bias[terms]  # (Q, e), (Q,)
 
     def reach(self, h: Tensor) -> Tensor:
-        """The largest logit that each token vector could have: the product of two lengths, and the bias."""
+        """Return the largest logit that each token vector could have: the product of two lengths, and the bias."""
         return h.norm(dim=-1) * self.tied[0].weight.norm(dim=1).max() + self.bias.abs().max()  # (..., T)
 
 
@@ -113,12 +113,12 @@ FORMULATIONS = {"paper": Paper, "released": Released}
 
 
 def damped(x: Tensor) -> Tensor:
-    """ln(1 + softplus(x)): never negative, and large values are damped."""
+    """Return ln(1 + softplus(x)): it is never negative, and large values are damped."""
     return torch.log1p(softplus(x))
 
 
 def phi_d(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
-    """The weight of vocabulary entries for a batch of passages (equation 4): w (B, T), psi (B, T, Q), c (B,), mask (B, T).
+    """Return the weight of vocabulary entries for passages (equation 4): w (B, T), psi (B, T, Q), c (B,), mask (B, T).
 
     A passage without word-pieces has the zero vector.
     """
@@ -130,16 +130,16 @@ def phi_d(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
 
 
 def strongest(weights: Tensor) -> Tensor:
-    """The maximum of equation 4 for one passage: weights (T, Q); a passage without word-pieces has the zero vector."""
+    """Return the maximum of equation 4 for one passage: weights (T, Q); a passage without word-pieces has the zero vector."""
     return weights.amax(dim=0) if len(weights) else weights.new_zeros(weights.shape[1])  # (Q,)
 
 
 def phi_q(w: Tensor, terms: Tensor, mask: Tensor, vocabulary: int) -> Tensor:
-    """The importance of the query's terms, zero elsewhere; a repeated term adds up: w (B, T), terms (B, T), mask (B, T)."""
+    """Return the importance of the query's terms, zero elsewhere; a repeated term adds up: w, terms and mask are (B, T)."""
     vector = w.new_zeros(w.shape[0], vocabulary)  # (B, V)
     return vector.scatter_add(1, terms, w.masked_fill(~mask, 0.0))  # (B, V)
 
 
 def sim(query: Tensor, passage: Tensor) -> Tensor:
-    """sim(q, d): the dot product of phi_q and phi_d (equation 5)."""
+    """Return sim(q, d): the dot product of phi_q and phi_d (equation 5)."""
     return (query * passage).sum(dim=-1)  # (B,)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-BIAS = -5.0  # where no head was learned; see head_of
-SHIFT = 10.0  # GELU leaves values well above zero as they are, and the LayerNorm after it takes the shift out again
+BIAS = -5.0  # if no head was learned; see head_of
+SHIFT = 10.0  # GELU keeps values well above zero, and the LayerNorm after it removes the shift again
 LM_HEAD = ("lm_head.dense", "lm_head.layer_norm", "lm_head.decoder.weight", "lm_head.bias")
 NAMES = {  # by the encoder's type: transform, its LayerNorm, vocabulary matrix, bias
     "bert": (
@@ -34,11 +34,11 @@ class Head(NamedTuple):
 
 
 def head_of(weights: dict[str, Tensor], config: dict, embeddings: Tensor) -> Head:
-    """The head among an encoder's weights; without one the word embeddings (V, e), behind a transform that changes nothing.
+    """Return the head among an encoder's weights; without one, the word embeddings (V, e), behind a neutral transform.
 
-    Nothing but the scale, to be exact: the transform ends in a LayerNorm, so each token vector leaves it centred and of
-    unit variance. A learned head gives most of the vocabulary values far below zero; the bias stands in for that, or every
-    word would start out with a weight in every passage.
+    This transform changes only the scale: it ends in a LayerNorm, so each token vector leaves it centred and of unit
+    variance. A learned head gives most of the vocabulary values far below zero; the bias replaces that, or every word
+    would start out with a weight in every passage.
     """
     eps = config.get("layer_norm_eps", 1e-12)
     dense, norm, decoder, bias = NAMES.get(config["model_type"], NAMES["bert"])

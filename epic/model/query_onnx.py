@@ -5,20 +5,20 @@ from pathlib import Path
 import numpy as np
 import onnxruntime
 
-from epic.files import InputError, sha256_of
-from epic.graph import GRAPH
-from epic.tokens import special_tokens, tokenizer_of, windows_of
-from epic.vectors import QueryVector, query_vector_of
+from epic.core.files import InputError, sha256_of
+from epic.model.query_onnx_export import GRAPH
+from epic.model.query_vector import QueryVector, query_vector_of
+from epic.model.tokens import special_tokens, tokenizer_of, windows_of
 
 
 class Session:
-    """A checkpoint's query side; a graph that was made for other weights is refused."""
+    """A checkpoint's query side; refuses a graph that was made for other weights."""
 
     def __init__(self, checkpoint, threads: int):
         path = Path(checkpoint)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not cost the others' time
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # waiting must not cost other threads' time
         try:
             self._session = onnxruntime.InferenceSession(str(path / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's errors have no common class

@@ -1,8 +1,8 @@
 """The query side of a checkpoint as an ONNX graph: BERT over one window of word-pieces, and theta1.
 
-The file holds the graph alone, some kilobytes: every weight is a reference into model.safetensors beside it, so there is
-nothing to copy and nothing to fall out of step; the sha256 of the weights is in its metadata. The activation of equation 1
-is left to the caller, who has a logarithm that is exact near zero.
+The file holds only the graph, some kilobytes: every weight is a reference into model.safetensors beside it, so nothing
+is copied and nothing falls out of step; the metadata hold the sha256 of the weights. The activation of equation 1 is left
+to the caller, who has a logarithm that is exact near zero.
 """
 
 import json
@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from epic.files import read_json, sha256_of, whole
+from epic.core.files import read_json, replacing, sha256_of
 
 log = logging.getLogger(__name__)
 GRAPH = "query.onnx"
-OPSET, IR = 20, 9  # the first with GELU; what onnxruntime reads since 1.17
+OPSET, IR = 20, 9  # the first with GELU; the version that onnxruntime reads since 1.17
 
 
 def export(checkpoint) -> None:
@@ -40,12 +40,12 @@ def export(checkpoint) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
     window = config["max_position_embeddings"] - 2  # between [CLS] and [SEP]
     helper.set_model_props(model, {"model": sha256_of(weights), "window": str(window)})
-    with whole(Path(checkpoint) / GRAPH) as draft:
+    with replacing(Path(checkpoint) / GRAPH) as draft:
         onnx.save(model, draft)
 
 
 def places_of(path) -> dict[str, tuple[list[int], int, int]]:
-    """Shape, first byte and length of every tensor in a safetensors file."""
+    """Return shape, first byte and length of every tensor in a safetensors file."""
     with open(path, "rb") as stream:
         size = int.from_bytes(stream.read(8), "little")
         header = json.loads(stream.read(size))
@@ -58,13 +58,13 @@ def places_of(path) -> dict[str, tuple[list[int], int, int]]:
 
 
 class Builder:
-    """Adds nodes one after the other; every method returns the name of what it computes."""
+    """A builder of nodes, one after the other; every method returns the name of its result."""
 
     def __init__(self, places: dict, config: dict):
         self.places, self.config, self.nodes, self.initializers, self._known = places, config, [], [], set()
 
     def query(self) -> str:
-        """theta1 . f (+ bias) of every word-piece, [CLS] and [SEP] included: (T,)."""
+        """Add theta1 . f (+ bias) of every word-piece, [CLS] and [SEP] included: (T,)."""
         x = self._norm("body.embeddings.LayerNorm", self._embeddings())  # (T, e)
         for layer in range(self.config["num_hidden_layers"]):
             x = self._layer(f"body.encoder.layer.{layer}", x)  # (T, e)
@@ -121,7 +121,7 @@ class Builder:
         return name
 
     def weight(self, name: str) -> str:
-        """A tensor that stays where it is, in model.safetensors."""
+        """Add a tensor that stays where it is, in model.safetensors."""
         from onnx import StringStringEntryProto, TensorProto
 
         if name not in self._known:

@@ -2,12 +2,12 @@
 
 import torch
 
-from epic.model import Epic
-from epic.vectors import QueryVector, query_vector_of
+from epic.model.epic import EpicModel
+from epic.model.query_vector import QueryVector, query_vector_of
 
 
 @torch.inference_mode()
-def query_vector(model: Epic, text: str) -> QueryVector:
+def query_vector(model: EpicModel, text: str) -> QueryVector:
     """Encode one query; a repeated term adds up."""
     with model.autocast():
         tokens = model.query_tokens(model.pieces([text]))

@@ -1,11 +1,11 @@
-"""Vectors as arrays: those of queries, the few terms with their importance, and their files; and what all weights must be."""
+"""Query vectors as arrays, the few terms with their importance, and their files; and a check that all weights must pass."""
 
 import json
 from typing import NamedTuple
 
 import numpy as np
 
-from epic.files import InputError, numbered_lines, write_text
+from epic.core.files import InputError, numbered_lines, write_text
 
 MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
 
@@ -18,13 +18,13 @@ class QueryVector(NamedTuple):
 
 
 def finite(doc_id: str, weights: np.ndarray) -> None:
-    """Refuse a passage whose weights do not fit float16: nothing is stored or scored in its place."""
+    """Refuse a passage whose weights do not fit float16: no other value is stored or scored in its place."""
     if not np.isfinite(weights).all():
         raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
 
 
 def query_vector_of(ids: np.ndarray, w_q: np.ndarray) -> QueryVector:
-    """The vector of a query's word-pieces (T,) with their importance (T,); a repeated term adds up."""
+    """Return the vector of a query's word-pieces (T,) with their importance (T,); a repeated term adds up."""
     terms, places = np.unique(ids, return_inverse=True)  # (n,), (T,)
     weights = np.zeros(len(terms), dtype=np.float32)  # (n,)
     np.add.at(weights, places, w_q)
@@ -34,7 +34,7 @@ def query_vector_of(ids: np.ndarray, w_q: np.ndarray) -> QueryVector:
 
 
 def write_vectors(vectors: dict[str, QueryVector], out) -> None:
-    """One JSON object a line; float32 weights survive the round trip exactly."""
+    """Write one JSON object a line; float32 weights survive the round trip exactly."""
     lines = []
     for query_id, vector in vectors.items():
         lines.append(
@@ -44,7 +44,7 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
 
 
 def read_vectors(path) -> dict[str, QueryVector]:
-    """Query vectors by query id."""
+    """Read query vectors by query id."""
     vectors = {}
     for number, line in numbered_lines(path):
         try:

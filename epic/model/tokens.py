@@ -5,11 +5,11 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from epic.files import InputError
+from epic.core.files import InputError
 
 
 def tokenizer_of(path) -> Tokenizer:
-    """The encoder's word-piece tokenizer, without the limits that some encoders ship (128 word-pieces, say)."""
+    """Load the encoder's word-piece tokenizer, without the limits that some encoders ship (128 word-pieces, say)."""
     tokenizer = Tokenizer.from_file(str(Path(path) / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -17,7 +17,7 @@ def tokenizer_of(path) -> Tokenizer:
 
 
 def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
-    """Ids of the tokens before and after a text: what the tokenizer puts around nothing, or by name where it puts nothing."""
+    """Return ids of the tokens before and after a text: those the tokenizer puts around an empty one, or else by name."""
     around = tokenizer.encode("").ids
     if len(around) == 2:
         return around[0], around[1]

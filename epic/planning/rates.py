@@ -1,10 +1,12 @@
-"""How large things are and how long work takes: the one place for such numbers, each with its source. All are estimates.
+"""Sizes and durations: the one place for such numbers, each with its source. All are estimates.
 
-"README" is this package's, measured on one thread of an AMD EPYC ("Fast, and equal"); "measured" is a single run on the
+"performance" is docs/performance.md, measured on one thread of an AMD EPYC; "measured" is a single run on the
 same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti.
 """
 
 from typing import NamedTuple
+
+from epic.corpus.msmarco import PASSAGES, VOCABULARY
 
 HARDWARE = "estimates: GPU work as on a GeForce GTX 1080 Ti, the rest as on cores of an AMD EPYC"
 
@@ -12,7 +14,7 @@ HARDWARE = "estimates: GPU work as on a GeForce GTX 1080 Ti, the rest as on core
 class Encoder(NamedTuple):
     """An encoder's size in bytes and its pace in seconds: on one thread of a CPU, and on a GPU."""
 
-    memory_mb: int  # of a job that runs it, with room to spare
+    memory_mb: int  # of a job that runs it, with some reserve
     weights: int  # model.safetensors
     decoder: int  # one matrix of vocabulary times width: the paper's Theta2
     passage: float  # CPU, 90 word-pieces
@@ -23,17 +25,15 @@ class Encoder(NamedTuple):
     gpu_triple: float  # with its share of validation
 
 
-VOCABULARY = 30_522
-MSMARCO = 8_841_823
-SMALLER = 0.079 / 0.340  # MiniLM takes this part of BERT-base's time (README); also used where only one was measured
+SMALLER = 0.079 / 0.340  # MiniLM takes this part of BERT-base's time (performance); also used if only one was measured
 BERT_BASE = Encoder(
     memory_mb=16_000,
     weights=440_449_768,  # bert-base-uncased
     decoder=VOCABULARY * 768 * 4,
-    passage=0.340,  # README
-    query=0.045,  # README
-    triple=1.9 / 8 / SMALLER,  # README has MiniLM's: 1.9 s for 8 triples
-    gpu_passage=14 * 3600 / MSMARCO,  # paper: 14 hours for all passages
+    passage=0.340,  # performance
+    query=0.045,  # performance
+    triple=1.9 / 8 / SMALLER,  # performance has MiniLM's: 1.9 s for 8 triples
+    gpu_passage=14 * 3600 / PASSAGES,  # paper: 14 hours for all passages
     gpu_query=0.018,  # the authors' README
     gpu_triple=2.5 * 3600 / (63 * 512),  # the authors' README: 2.5 hours; 63 validations, 512 triples before each
 )
@@ -51,18 +51,33 @@ MINILM = Encoder(
 
 
 def encoder_named(source: str) -> Encoder:
-    """What an encoder costs, by its name; one that is not known counts as BERT-base."""
+    """Return an encoder's costs, by its name; an unknown one counts as BERT-base."""
     return MINILM if "minilm" in source.lower() else BERT_BASE
 
 
 def memory_of(model: dict) -> int:
-    """MB of memory that jobs of a model need."""
-    return encoder_named(model["encoder"]["source"]).memory_mb
+    """Return the MB of memory that jobs of a model need; a model without an encoder is taken for small."""
+    return encoder_named(model["encoder"]["source"]).memory_mb if model["encoder"] else MINILM.memory_mb
+
+
+def memory_within(limit: int, models: list[dict]) -> int:
+    """Return the MB of memory that a job of any of some models needs, at most a limit."""
+    return min(limit, max(map(memory_of, models)))
+
+
+def java_memory(heap_mb: int) -> int:
+    """Return the MB of memory of a job that starts Java: its heap, and the share of Java and Python beside it."""
+    return heap_mb + 2_000
+
+
+def store_memory(documents: int) -> int:
+    """Return the MB of memory of the job that builds the document store: ir_datasets sorts all ids there."""
+    return 1_000 + round(documents * INDEX_OF_STORE / 1e6)
 
 
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
 CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
-CANDIDATES_BEYOND = 20  # of latency's unpruned vectors, epic.timed
+CANDIDATES_BEYOND = 20  # of latency's unpruned vectors: MORE in epic.vectors.at_query_time
 
 # Bytes.
 PASSAGE = 346  # a line of MS MARCO's collection.tsv (3.06 GB), for collections that are not on disk yet
@@ -76,7 +91,7 @@ WEIGHTED = 250 * 7  # a passage that DeepCT rewrote, assumed: weights add up to 
 INDEXED = 0.21  # Lucene's index for each byte of text, term frequencies only: Anserini's own for MS MARCO has 627 MB
 RUN_LINE, RERANKED_LINE = 42, 54  # measured
 QUERY, QUERY_VECTOR, QUERY_VALUES, TRIPLE = 60, 240, 40, 26  # measured
-TRAINING_STATE = 4  # times the weights: epic.state keeps current and best weights and Adam's two moments
+TRAINING_STATE = 4  # times the weights: epic.training.resume keeps current and best weights and Adam's two moments
 SMALL = 1_000_000  # tables, figures, logs
 
 # Seconds.
@@ -91,8 +106,8 @@ REPAIR, STORE, READ = (
 PREDICTED = 0.75e-6  # to read one predicted query from a zip, measured
 INDEX = 2 / (8300 * 390)  # a byte of text and thread: 8,300 passages of 390 bytes a second on two threads, measured
 SEARCH = 2 * 0.050  # a query and thread: 26 to 50 ms with 1000 hits on two threads, measured on 100,000 passages
-PRUNE = 24e-6  # a passage, README
-LOAD_HITS, SCORE_HITS = 2.7e-5, 1.7e-6  # a candidate: read from the disk, scored; README
+PRUNE = 24e-6  # a passage, performance
+LOAD_HITS, SCORE_HITS = 2.7e-5, 1.7e-6  # a candidate: read from the disk, scored; performance
 READ_LINE, WRITE_LINE, EVALUATE_LINE = 2.5e-6, 1.6e-6, 3.1e-6  # of a run, measured
 DOCPAIR = 1 / 228e3  # measured
 TIMED_QUERY = 0.106  # paper: the slowest row

@@ -1,6 +1,6 @@
-"""What jobs read from elsewhere: how large it is, and what of it is not on this machine yet.
+"""The inputs that jobs read from elsewhere: their sizes, and those that are not on this machine yet.
 
-Nothing is fetched here. ir_datasets knows which files each part of a dataset is made from and where it keeps them.
+Nothing is fetched here. ir_datasets knows the files that each part of a dataset is made from, and where it keeps them.
 """
 
 import os
@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from epic import rates
-from epic.datasets import load
-from epic.encoder import FILES
-from epic.estimates import Collection, Job, size_of_download
-from epic.fetch import kept_at
-from epic.files import numbered_lines
-from epic.folder import MADE, Folder, folder_of
-from epic.probes import disk_of
+from epic.core.files import numbered_lines
+from epic.corpus.datasets import load
+from epic.corpus.fetch import kept_at
+from epic.corpus.folder import MADE, Folder, folder_of
+from epic.experiment.lookup import encoder_named, is_pruned, model_rows
+from epic.model.encoder import FILES
+from epic.planning import rates
+from epic.planning.estimates import Collection, Job, size_of_download
+from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {"data", "queries", "triples", "expand", "train", "encode", "tune", "replay", "interpret"}
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
@@ -25,22 +26,22 @@ class Absent(NamedTuple):
     """A file to fetch or to build; any of `hosts` serves it, and `folder` grows by `size`."""
 
     name: str
-    hosts: tuple[str, ...]  # with their port, where it is not that of https
+    hosts: tuple[str, ...]  # with the port, if it is not that of https
     folder: Path
     size: float
-    spare: float = 0.0  # more that must be free, though it stays so
-    barred: str = ""  # the setting that keeps it from being fetched
+    spare: float = 0.0  # more bytes that must be free, though they are not used
+    barred: str = ""  # the setting that forbids fetching it
 
 
 def collection_of(settings: dict) -> Collection:
-    """Sizes of an experiment's collection and query sets, from their files or from what ir_datasets knows of them."""
+    """Return the sizes of an experiment's collection and query sets, from their files or from ir_datasets' own records."""
     passages, folder = settings["data"]["count"], existing(settings["data"]["documents"])
     length = folder.docs.stat().st_size / passages if folder else rates.PASSAGE
     return Collection(passages, length, {queries["id"]: _count(queries["dataset"]) for queries in settings["query_sets"]})
 
 
 def existing(dataset: str) -> Folder | None:
-    """The files of a folder; None for an ir_datasets id, and for a folder that a stage is to make."""
+    """Return the files of a folder; None for an ir_datasets id, and for a folder that a stage is to make."""
     return None if dataset.startswith(MADE) else folder_of(dataset)
 
 
@@ -53,7 +54,7 @@ def _count(dataset: str) -> int:
 
 
 def absent_sources(settings: dict, jobs: list[Job]) -> list[Absent]:
-    """All files that the jobs would fetch, each once."""
+    """List all files that the jobs would fetch, each once."""
     found = [*_of_datasets(settings, jobs), *_of_hugging_face(settings, jobs), *_of_downloads(settings, jobs)]
     return list({absent.name: absent for absent in found}.values())
 
@@ -69,7 +70,7 @@ def _of_datasets(settings: dict, jobs: list[Job]):
         parts += [(settings["triples"]["dataset"], part) for part in ("docpairs", "queries")]
     for dataset, part in parts:
         if dataset.startswith(MADE):
-            continue  # pip fetches it, and is asked by the preflight
+            continue  # pip fetches it; the preflight asks pip
         if part == "docs":
             yield from _documents(dataset, collection_of(settings))
         elif not folder_of(dataset):
@@ -77,13 +78,13 @@ def _of_datasets(settings: dict, jobs: list[Job]):
 
 
 def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
-    """Whether a job opens the collection: a row with a store does not, one that keeps all terms does."""
-    full = {row["id"] for row in settings["rows"] if row.get("keep") == "full"}
+    """Tell whether a job opens the collection: a row with a store does not, a row that keeps all terms does."""
+    full = {row["id"] for row in model_rows(settings) if not is_pruned(row)}
     return any(job.rule in READ_DOCUMENTS or (job.rule in ("rerank", "latency") and job.wildcards["row"] in full) for job in jobs)
 
 
 def _documents(dataset: str, collection: Collection):
-    """A collection whose document store must be built, and what that is built from."""
+    """Yield a collection whose document store must be built, and the files to build it from."""
     store = load(dataset).docs_store()
     if store.built():
         return
@@ -101,7 +102,7 @@ def _documents(dataset: str, collection: Collection):
 
 
 def downloads_of(part):
-    """Downloads that a part of an ir_datasets dataset still needs; what it has extracted already needs none."""
+    """Yield downloads that a part of an ir_datasets dataset still needs; an extracted part needs none."""
     from ir_datasets.util import Cache, Download
 
     if isinstance(part, Cache) and Path(part.path(force=False)).exists():
@@ -124,10 +125,9 @@ def _temporary() -> Path:
 
 
 def _of_hugging_face(settings: dict, jobs: list[Job]):
-    asked = {job.wildcards["model"] for job in jobs if job.rule == "encoder"}
-    for model in settings["models"]:
-        encoder = model["encoder"]
-        if model["id"] in asked and not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
+    asked = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
+    for encoder in (encoder_named(settings, name) for name in asked):
+        if not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
             from huggingface_hub import constants
 
             hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
@@ -142,7 +142,7 @@ def _cached(encoder: dict) -> bool:
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):
-    """Published files, into their own folder; results hold them as links if that is on the same disk."""
+    """Yield published files, into their own folder; results hold them as links if that is on the same disk."""
     asked = {job.wildcards["file"]: job for job in jobs if job.rule == "fetch"}
     for download in settings["downloads"]:
         if download["file"] not in asked:
@@ -155,7 +155,7 @@ def _of_downloads(settings: dict, jobs: list[Job]):
 
 
 def _hosts(urls) -> tuple[str, ...]:
-    """The hosts of some addresses, each once; one that is not asked at https' port has its own behind it."""
+    """Return the hosts of some addresses, each once; a port other than that of https follows its host."""
     parts = [urlsplit(url) for url in urls]
     ports = [part.port or {"http": 80}.get(part.scheme, 443) for part in parts]
     return tuple(dict.fromkeys(part.hostname + f":{port}" * (port != 443) for part, port in zip(parts, ports, strict=True)))

@@ -1,17 +1,17 @@
-"""The re-ranking cut-off: how many first-stage hits are worth re-ranking, chosen on the validation queries."""
+"""The re-ranking cut-off: the number of first-stage hits worth re-ranking, chosen on the validation queries."""
 
 import logging
 
-from epic.files import write_json
-from epic.measures import mrr_at_10
-from epic.rerank import merge
-from epic.runs import Run
+from epic.core.files import write_json
+from epic.corpus.runs import Run
+from epic.evaluation.measures import mrr_at_10
+from epic.ranking.rerank import merge
 
 log = logging.getLogger(__name__)
 
 
 def curve(qrels, first: Run, scored: Run, max_cutoff: int, relevance: int = 1) -> list[float]:
-    """MRR@10 of cut-offs 1, 2, ..., max_cutoff; hits below the cut-off keep their first-stage order."""
+    """Return MRR@10 of cut-offs 1, 2, ..., max_cutoff; hits below the cut-off keep their first-stage order."""
     values = []
     for cutoff in range(1, max_cutoff + 1):
         order = {}
@@ -23,12 +23,12 @@ def curve(qrels, first: Run, scored: Run, max_cutoff: int, relevance: int = 1) -
 
 
 def best_cutoff(values: list[float]) -> int:
-    """The smallest cut-off with the best value."""
+    """Return the smallest cut-off with the best value."""
     return values.index(max(values)) + 1
 
 
 def write_cutoff(values: list[float], out) -> None:
-    """The chosen cut-off with the whole curve, since a choice on few queries is a noisy one."""
+    """Write the chosen cut-off with the whole curve, since a choice on few queries is noisy."""
     cutoff = best_cutoff(values)
     log.info("cut-off %d, MRR@10 %.4f", cutoff, values[cutoff - 1])
     write_json(out, {"cutoff": cutoff, "curve": values})

@@ -1,10 +1,10 @@
-"""What the paper does not show: effectiveness against latency and against r, the cut-off curves, latency by stage.
+"""Figures beyond the paper's: effectiveness against latency and against r, the cut-off curves, latency by stage.
 
-Readable in black and white: series differ by marker and line, bars by hatching.
+They are readable in black and white: series differ by marker and line, bars by hatching.
 """
 
-from epic.figures import PAPER_BLUE, drawn
-from epic.files import read_json
+from epic.core.files import read_json
+from epic.report.figures import PAPER_BLUE, drawn
 
 MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
 LINES = ("-", "--", "-.", ":")
@@ -16,7 +16,7 @@ SHADES = {"retrieve": "0.75", "load": "0.9", "query_vector": "#a8c0e0", "score":
 
 
 def series_of(rows: list[dict]) -> dict[str, list[dict]]:
-    """Rows by what is drawn with one marker: each first stage alone, and each model on each first stage."""
+    """Group rows by series, each with one marker: each first stage alone, and each model on each first stage."""
     found: dict[str, list[dict]] = {}
     for row in rows:
         if row["kind"] == "first-stage":
@@ -27,18 +27,18 @@ def series_of(rows: list[dict]) -> dict[str, list[dict]]:
 
 
 def styles(names) -> dict[str, dict]:
-    """A marker, a line and a colour for each series, always the same ones."""
+    """Return a marker, a line and a colour for each series, always the same ones."""
     common = {"lw": 1, "ms": 6, "mfc": "white"}
     return {name: {"marker": MARKERS[place % len(MARKERS)]} | line(place) | common for place, name in enumerate(names)}
 
 
 def line(place: int) -> dict:
-    """The look of a line."""
+    """Return the look of a line."""
     return {"ls": LINES[place % len(LINES)], "color": COLORS[place % len(COLORS)]}
 
 
 def pareto(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Points (ms, MRR) that no other one beats: none is both as fast and better, or faster and as good."""
+    """Return the points (ms, MRR) that no other beats: none is both as fast and better, or faster and as good."""
     front = []
     for ms, value in sorted(points, key=lambda point: (point[0], -point[1])):
         if not front or value > front[-1][1]:
@@ -47,7 +47,7 @@ def pareto(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
 
 
 def tradeoff(table, outs) -> None:
-    """MRR@10 against milliseconds, with the Pareto front: published on the left, ours on the right."""
+    """Draw MRR@10 against milliseconds, with the Pareto front: published on the left, ours on the right."""
     from matplotlib.ticker import LogFormatter
 
     found = read_json(table)
@@ -80,7 +80,7 @@ def tradeoff(table, outs) -> None:
 
 
 def distinct(series: dict[str, list[dict]], value: str) -> dict[str, list[dict]]:
-    """Series without those that would be drawn on top of another: published values are the same for every model."""
+    """Drop series that would be drawn on top of another: published values are the same for every model."""
     found: dict[tuple, str] = {}
     for name, rows in series.items():
         found.setdefault(tuple((row["first_stage"], row["keep"], row[value]) for row in rows), name)
@@ -88,7 +88,7 @@ def distinct(series: dict[str, list[dict]], value: str) -> dict[str, list[dict]]
 
 
 def together(points: list[tuple[tuple[float, float], object]]) -> list[tuple[tuple[float, float], str]]:
-    """Labels of points so near to each other that they would overlap are written as one."""
+    """Join the labels of points so near to each other that they would overlap."""
     found: list[tuple[tuple[float, float], list[str]]] = []
     for (ms, value), label in points:
         near = next((labels for (x, y), labels in found if abs(ms / x - 1) < 0.2 and abs(value - y) < 0.004), None)
@@ -100,14 +100,14 @@ def together(points: list[tuple[tuple[float, float], object]]) -> list[tuple[tup
 
 
 def note(axes, point, text: str, offset: tuple[int, int] = (4, 4)) -> None:
-    """A few words beside a point, to the left of it where the offset is negative."""
+    """Write a few words beside a point, to the left of it if the offset is negative."""
     axes.annotate(text, point, xytext=offset, textcoords="offset points", fontsize=6, ha="left" if offset[0] > 0 else "right")
 
 
 def pruning(table, outs) -> None:
-    """MRR@10 against r: published on the left, ours on the right."""
+    """Draw MRR@10 against r: published on the left, ours on the right."""
     found = read_json(table)
-    series = {name: rows for name, rows in series_of(found["rows"]).items() if rows[0]["kind"] == "model"}
+    series = series_of([row for row in found["rows"] if row["keep"] is not None])  # a row that precomputes nothing prunes nothing
     looks = styles(series)
     keeps = sorted({row["keep"] for rows in series.values() for row in rows}, key=lambda keep: (keep == "full", keep))
     with drawn(outs, columns=2, size=(9, 3.8)) as panels:
@@ -124,13 +124,13 @@ def pruning(table, outs) -> None:
 
 
 def titles(found: dict) -> tuple[str, str]:
-    """What the two panels show; ours are all of one query set, and the title says if they are of other data."""
+    """Return the titles of the two panels; ours is of one query set, and its title says if the data are not the paper's."""
     reasons = {reason for row in found["rows"] for reason in row["because"]} & {"other collection", "other encoder"}
     return "published", f"ours, on {found['headline']}" + (" (not comparable)" if reasons else "")
 
 
 def cutoffs(curves: dict, published: dict, outs) -> None:
-    """Validation MRR@10 against the re-ranking cut-off; curves: model -> first stage -> path, published: by first stage."""
+    """Draw validation MRR@10 against the re-ranking cut-off; curves: model -> first stage -> path, published: by first stage."""
     with drawn(outs, columns=len(curves), size=(4.5 * len(curves), 3.6)) as panels:
         for axes, (model, stages) in zip(panels, curves.items(), strict=True):
             for place, (stage, path) in enumerate(stages.items()):
@@ -148,18 +148,35 @@ def cutoffs(curves: dict, published: dict, outs) -> None:
         below(panels)
 
 
+def lanes_of(ms: dict[str, float], stages: dict) -> list[tuple[str, int, float]]:
+    """Return (stage, lane, start): lanes run beside each other, and the stages after them begin when the longest has ended."""
+    found, ends = [], []
+    for lane, names in enumerate(stages["beside"]):
+        start = 0.0
+        for name in names:
+            found.append((name, lane, start))
+            start += ms[name]
+        ends.append(start)
+    start = max(ends)
+    for name in stages["after"]:
+        found.append((name, 0, start))
+        start += ms[name]
+    return found
+
+
 def stages(table, latencies: dict, outs) -> None:
-    """Where the time goes: for each row two lanes, since the query vector is computed beside retrieval and loading."""
+    """Draw the time by stage: each row has a lane for stages that run at once, two if one is computed beside retrieval."""
     labels = {row["id"]: row["label"] for row in read_json(table)["rows"]}
-    timed = {row: {stage: found["mean"] for stage, found in read_json(path)["ms"].items()} for row, path in latencies.items()}
+    timed = {row: read_json(path) for row, path in latencies.items()}
+    drawn_stages: dict[str, dict] = {}
     with drawn(outs, columns=1, size=(9, 0.42 * len(timed) + 1)) as (axes,):
-        for place, ms in enumerate(timed.values()):
-            joined = max(ms["retrieve"] + ms["load"], ms["query_vector"])
-            lanes = {"retrieve": (place - 0.2, 0.0), "load": (place - 0.2, ms["retrieve"])}
-            lanes |= {"query_vector": (place + 0.2, 0.0), "score": (place - 0.2, joined)}
-            for stage, (y, start) in lanes.items():
-                look = {"color": SHADES[stage], "hatch": HATCHES[stage], "edgecolor": "black", "lw": 0.4}
-                axes.barh(y, ms[stage], left=start, height=0.36, label=stage.replace("_", " ") if place == 0 else None, **look)
+        for place, found in enumerate(timed.values()):
+            ms = {stage: values["mean"] for stage, values in found["ms"].items()}
+            for stage, lane, start in lanes_of(ms, found["stages"]):
+                known = stage in drawn_stages
+                look = drawn_stages.setdefault(stage, look_of(stage, len(drawn_stages)))
+                label = None if known else stage.replace("_", " ")
+                axes.barh(place - 0.2 + 0.4 * lane, ms[stage], left=start, height=0.36, label=label, **look)
             axes.plot(ms["total"], place, marker="|", ms=14, color="black", ls="none", label="total" if place == 0 else None)
         axes.set_yticks(range(len(timed)), [labels[row] for row in timed], fontsize=8)
         axes.set_ylim(len(timed) - 0.4, -0.6)
@@ -167,8 +184,15 @@ def stages(table, latencies: dict, outs) -> None:
         axes.legend(frameon=False, fontsize=8, ncols=5, loc="lower center", bbox_to_anchor=(0.4, 1.0))
 
 
+def look_of(stage: str, place: int) -> dict:
+    """Return the look of a stage's bars: EPIC's stages have their own, others one by their position."""
+    shades, hatches = list(SHADES.values()), list(HATCHES.values())
+    color, hatch = SHADES.get(stage, shades[place % len(shades)]), HATCHES.get(stage, hatches[place % len(hatches)])
+    return {"color": color, "hatch": hatch, "edgecolor": "black", "lw": 0.4}
+
+
 def below(panels) -> None:
-    """One legend for all panels, under them."""
+    """Draw one legend for all panels, under them."""
     figure, found = panels[0].figure, {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
@@ -177,6 +201,6 @@ def below(panels) -> None:
 
 
 def published_cutoffs(claims) -> dict[str, int]:
-    """The published cut-offs, which are claims of the paper's authors, by first stage."""
+    """Return the published cut-offs, which are claims of the paper's authors, by first stage."""
     found = {claim["id"]: claim["published"] for claim in read_json(claims)["claims"]}
     return {name.removeprefix("cutoff-"): value for name, value in found.items() if name.startswith("cutoff-")}

@@ -1,10 +1,10 @@
-"""In which settings an experiment differs from the paper's."""
+"""The settings in which an experiment differs from the paper's."""
 
 NOT_SCIENCE = {"title", "note", "rows", "comparisons", "texts", "published_on", "downloads"}
 
 
 def flat(value, path: str = "") -> dict[str, object]:
-    """A nested value as key.key -> value; items of lists that have an id are named by it."""
+    """Flatten a nested value to key.key -> value; items of lists that have an id are named by it."""
     if isinstance(value, dict):
         items = value.items()
     elif isinstance(value, list) and value and all(isinstance(item, dict) and "id" in item for item in value):
@@ -18,7 +18,7 @@ def flat(value, path: str = "") -> dict[str, object]:
 
 
 def differing(settings: dict, paper: dict) -> list[tuple[str, object, object]]:
-    """(key, the paper's value, ours) wherever they differ; a dash where one of them has no such key."""
+    """Return (key, the paper's value, ours) wherever they differ; a dash if one of them has no such key."""
     ours, theirs = (flat({key: value for key, value in one.items() if key not in NOT_SCIENCE}) for one in (settings, paper))
     keys = [*theirs, *(key for key in ours if key not in theirs)]
     return [(key, theirs.get(key, "-"), ours.get(key, "-")) for key in keys if theirs.get(key, "-") != ours.get(key, "-")]

@@ -3,15 +3,15 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from epic.files import InputError, whole
-from epic.frequencies import read_frequencies, share_up_to
-from epic.history import best_of, read_history
+from epic.core.files import InputError, replacing
+from epic.training.history import best_of, read_history
+from epic.vectors.frequencies import read_frequencies, share_up_to
 
 PAPER_BLUE, BEST_RED = "#4c72b0", "#c44e52"
 
 
 def frequencies_figure(frequencies, title: str, outs) -> None:
-    """Figure 2: how often each value, rounded up to one decimal, occurs in the passage vectors (log scale)."""
+    """Draw figure 2: the frequency of each value, rounded up to one decimal, in the passage vectors (log scale)."""
     counts = read_frequencies(frequencies)
     with drawn(outs, columns=1) as (axes,):
         axes.bar([tenth / 10 for tenth in counts], list(counts.values()), width=0.08, color=PAPER_BLUE)
@@ -30,7 +30,7 @@ def frequencies_figure(frequencies, title: str, outs) -> None:
 
 
 def training_figure(history, title: str, outs) -> None:
-    """The course of training: loss and accuracy on the triples, and the validation value that the model is chosen by."""
+    """Draw the course of training: loss and accuracy on the triples, and the validation value that chooses the model."""
     iterations = read_history(history)
     if not iterations:
         raise InputError(f"{history}: this model was not trained (loss: null), so there is no course of training to draw")
@@ -68,6 +68,6 @@ def drawn(outs, columns: int, size: tuple[float, float] | None = None):
     for out in outs:
         kind = Path(out).suffix[1:]
         undated = {"pdf": {"CreationDate": None}}.get(kind)
-        with whole(out) as draft:
+        with replacing(out) as draft:
             figure.savefig(draft, format=kind, dpi=150, metadata=undated)
     pyplot.close(figure)

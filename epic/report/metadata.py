@@ -1,6 +1,6 @@
-"""What a run was: versions, commit, digests of experiment, data and models, seeds, commands.
+"""Facts of a run: versions, commit, digests of experiment, data and models, seeds, commands.
 
-All of that is the same for the same run. What is not, the time and the machine, stands in a block of its own, `this_run`.
+They are the same for the same run. Time and machine, which are not, stand in a block of their own, `this_run`.
 """
 
 import platform
@@ -9,22 +9,21 @@ from datetime import UTC, datetime
 from importlib.metadata import distributions
 from pathlib import Path
 
-from epic import ROOT
-from epic.files import read_json, sha256_of, write_json
-from epic.machine import machine
-from epic.store import model_digest
+from epic.core.files import ROOT, read_json, sha256_of, write_json
+from epic.core.machine import machine
+from epic.model.checkpoint import model_digest
 
 SCHEMA = 1
 
 
 def versions() -> dict[str, str]:
-    """Every installed package."""
+    """Return the version of every installed package."""
     found = {distribution.metadata["Name"]: distribution.version for distribution in distributions()}
     return {"python": platform.python_version()} | {name: found[name] for name in sorted(found, key=str.lower)}
 
 
 def commit() -> dict:
-    """The commit that was checked out, and whether files had been changed; nothing outside of git."""
+    """Return the checked-out commit, and whether files had been changed; None for both outside of git."""
     try:
         head = _git("rev-parse", "HEAD")
         return {"commit": head, "changed_files": bool(_git("status", "--porcelain", "--untracked-files=no"))}
@@ -38,8 +37,8 @@ def _git(*arguments) -> str:
 
 
 def seeds(settings: dict) -> dict:
-    """Every seed: of models, of sampled triples, and those that are written in the code."""
-    from epic.resampling import SEED
+    """Return every seed: of models, of sampled triples, and those in the code."""
+    from epic.evaluation.resampling import SEED
 
     found = {f"model {model['id']}": model["seed"] for model in settings["models"]}
     if "seed" in settings["triples"]:

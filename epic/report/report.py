@@ -9,10 +9,10 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
-from epic import claims, verdicts
-from epic.files import read_json, write_text
-from epic.timings import overhead
-from epic.words import color, shades
+from epic.core.files import read_json, write_text
+from epic.judging import claims, verdicts
+from epic.latency.timings import overhead
+from epic.report.words import color, shades
 
 COLORS = {
     "good": (verdicts.MATCH, claims.HOLDS),
@@ -36,42 +36,42 @@ SECTIONS = {
 
 
 def class_of(verdict: str) -> str:
-    """How a verdict is coloured; its words say it all."""
+    """Return the colour class of a verdict; its words alone say everything."""
     return next((name for name, words in COLORS.items() if verdict.startswith(words)), "")
 
 
 def number(value, digits: int, signed: bool = False) -> str:
-    """A number for people, a dash where there is none."""
+    """Format a number for people, a dash if there is none."""
     return "–" if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
 
 
 def reasons(because: list[str]) -> str:
-    """Why there is no verdict."""
+    """Say why there is no verdict."""
     return verdicts.said("", because).removeprefix(": ")
 
 
 def colored(pieces: list[str], weights: list[float], scale: list[float]) -> list[tuple[str, float, str]]:
-    """Word-pieces with their weights and the colours behind them."""
+    """Return word-pieces with their weights and the colours behind them."""
     backgrounds = (color(shade) for shade in shades(weights, scale))
     hexes = ("#" + "".join(f"{round(255 * part):02x}" for part in background) for background in backgrounds)
     return list(zip(pieces, weights, hexes, strict=True))
 
 
 def inline_code(text: str) -> Markup:
-    """Text with `code` in it."""
+    """Mark up `code` in a text."""
     parts = text.split("`")
     return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
 def bullets(markdown: str, heading: str) -> list[str]:
-    """The list under a heading of a Markdown page, each item on one line."""
+    """Return the list under a heading of a Markdown page, each item on one line."""
     body = re.split(rf"^## {re.escape(heading)}$", markdown, flags=re.MULTILINE)[1:]
     items = re.findall(r"^- (.*(?:\n  .*)*)", re.split(r"^## ", body[0], flags=re.MULTILINE)[0], re.MULTILINE) if body else []
     return [" ".join(item.split()) for item in items]
 
 
 def tiles(table: dict, tests: dict, claimed: list[dict]) -> list[dict]:
-    """What a reader wants to know first: how many verdicts of each kind."""
+    """Count the verdicts of each kind, which a reader wants to know first."""
     said = {
         "Rows of the table": [row["verdict"] for row in table["rows"]],
         "Claims of the paper": [result["verdict"] for claim in claimed for result in claim["results"]],
@@ -83,7 +83,7 @@ def tiles(table: dict, tests: dict, claimed: list[dict]) -> list[dict]:
 
 
 def measured(rows: dict) -> dict[str, dict]:
-    """All measures by query set: their names, and the means of each row that was run."""
+    """Return all measures by query set: their names, and the means of each row that was run."""
     found: dict[str, dict] = {}
     for row in rows.values():
         for query_set, values in row["metrics"].items():
@@ -94,14 +94,14 @@ def measured(rows: dict) -> dict[str, dict]:
 
 
 def overheads(rows: list[dict], timings: dict) -> dict:
-    """What each re-ranking row takes beyond its own first stage, paired by query."""
+    """Return each re-ranking row's time beyond its own first stage, paired by query."""
     first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
     timed = [row for row in rows if row["kind"] == "model" and row["first_stage"] in first]
     return {row["id"]: overhead(timings[row["id"]], timings[first[row["first_stage"]]]) for row in timed}
 
 
 def passes(latencies: dict) -> str:
-    """Whether files were dropped from memory for the cold pass."""
+    """Say whether files were dropped from memory for the cold pass."""
     skipped = sorted({found["cold_skipped"] for found in latencies.values() if found["cold_skipped"]})
     if skipped:
         return f"No cold pass for some rows: {'; '.join(skipped)}."
@@ -109,7 +109,7 @@ def passes(latencies: dict) -> str:
 
 
 def figure(path, captions) -> dict:
-    """A figure with its caption; `frequencies-paper` has the caption of `frequencies`."""
+    """Return a figure with its caption; `frequencies-paper` has the caption of `frequencies`."""
     name = Path(path).stem
     kind = next(part for part in (name, name.rpartition("-")[0], name.split("-")[0]) if (Path(captions) / f"{part}.rst").exists())
     text = (Path(captions) / f"{kind}.rst").read_text(encoding="utf-8").strip()
@@ -117,7 +117,7 @@ def figure(path, captions) -> dict:
 
 
 def context(files: dict, commands: dict, differences: list, figures: list, folder) -> dict:
-    """Everything the page shows; files: paths by name, or paths by model, row or query set."""
+    """Return everything the page shows; files: paths by name, or paths by model, row or query set."""
     table, claimed = read_json(files["table"]), read_json(files["claims"])["claims"]
     by_name = {
         kind: {name: read_json(path) for name, path in files[kind].items()}
@@ -141,7 +141,7 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
         "overheads": overheads(table["rows"], files["timings"]),
         "latency_said": passes(by_name["latencies"]),
         "settings": differences,
-        "differences": bullets(Path(files["readme"]).read_text(encoding="utf-8"), "Where paper and code differ"),
+        "differences": bullets(Path(files["deviations"]).read_text(encoding="utf-8"), "Where paper and code differ"),
         "commands": commands,
         "metadata": metadata,
         "metadata_text": json.dumps(metadata, indent=2, ensure_ascii=False),
@@ -151,7 +151,7 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
 
 
 def write_report(files: dict, commands: dict, differences: list, figures: list, folder, out) -> None:
-    """Fill the page; differences: settings that are not the paper's, folder: where template, style, script and captions lie."""
+    """Fill the page; differences: settings that are not the paper's, folder: holds template, style, script and captions."""
     loader = jinja2.FileSystemLoader(str(folder), encoding="utf-8")
     environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
     filters = (class_of, number, reasons, colored, inline_code)

@@ -1,10 +1,12 @@
-"""A row as a page for people: effectiveness, published values, latency, significance, settings, and how to make it."""
+"""A row as a page for people: effectiveness, published values, latency, significance, settings, and the command."""
 
-from epic.evaluate import read_values
-from epic.files import read_json, write_text
-from epic.rows import published_ms
-from epic.significance import compare, paired
-from epic.verdicts import said
+import pandas as pd
+
+from epic.core.files import read_json, write_text
+from epic.core.markdown import as_text, markdown_table
+from epic.evaluation.significance import compare, paired, side_by_side
+from epic.judging.rows import published_ms
+from epic.judging.verdicts import said
 
 
 def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: str, command: str, out) -> None:
@@ -17,8 +19,8 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
         lines += _latency(read_json(latency_path), published_ms(row))
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
     if row["settings"]:
-        lines += ["## Settings", "", "| key | value |", "|---|---|"]
-        lines += [*(f"| {key} | {_show(value)} |" for key, value in row["settings"].items()), ""]
+        settings = {key: _show(value) for key, value in row["settings"].items()}
+        lines += ["## Settings", "", markdown_table(pd.DataFrame(settings.items(), columns=["key", "value"])), ""]
         lines += ["Made by:", "", "```sh", command, "```", ""]
     write_text(out, "\n".join([*lines, f"*{note}*", ""]))
 
@@ -26,39 +28,43 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
 def _effectiveness(row):
     lines = []
     for name, found in row["metrics"].items():
-        measured = {metric: value for metric, value in found.items() if metric != "queries"}
-        lines += [
-            f"| {name}, {found['queries']} queries | " + " | ".join(measured) + " |",
-            "|---" + "|---:" * len(measured) + "|",
-        ]
-        lines += ["| mean | " + " | ".join(f"{value:.4f}" for value in measured.values()) + " |", ""]
+        means = pd.Series(found).drop("queries")
+        frame = as_text(means, ".4f").to_frame("mean").T.reset_index(names=f"{name}, {found['queries']} queries")
+        lines += [markdown_table(frame, right=means.index), ""]
     return lines
 
 
 def _published(row):
     if not row["published"]:
         return []
-    lines = [
-        "| published by | query set | metric | value | ± | ours | difference | verdict |",
-        "|---|---|---|---:|---:|---:|---:|---|",
-    ]
-    for entry in row["published"]:
-        ours, difference = (
-            "-" if entry[key] is None else f"{entry[key]:{form}}" for key, form in (("ours", ".4f"), ("difference", "+.4f"))
-        )
-        tolerance = "-" if entry["tolerance"] is None else f"{entry['tolerance']:g}"
-        cells = [entry["source"], entry["query_set"], entry["metric"], f"{entry['value']:g}", tolerance, ours, difference]
-        lines.append(f"| {' | '.join(cells)} | {said(entry['verdict'], entry['because'])} |")
-    return [*lines, ""]
+    entries = pd.DataFrame(row["published"])
+    frame = pd.DataFrame(
+        {
+            "published by": entries["source"],
+            "query set": entries["query_set"],
+            "metric": entries["metric"],
+            "value": as_text(entries["value"], "g"),
+            "±": as_text(entries["tolerance"], "g"),
+            "ours": as_text(entries["ours"], ".4f"),
+            "difference": as_text(entries["difference"], "+.4f"),
+            "verdict": [said(entry["verdict"], entry["because"]) for entry in row["published"]],
+        }
+    )
+    return [markdown_table(frame, right=["value", "±", "ours", "difference"]), ""]
 
 
 def _latency(latency, published):
-    lines = ["| ms per query | mean | 95 % interval | p50 | p95 | p99 |", "|---|---:|---:|---:|---:|---:|"]
-    for stage, found in latency["ms"].items():
-        if found["mean"]:
-            low, high = found["interval"]
-            cells = [f"{found['mean']:.2f}", f"{low:.2f} to {high:.2f}", *(f"{found[key]:.2f}" for key in ("p50", "p95", "p99"))]
-            lines.append(f"| {stage.replace('_', ' ')} | {' | '.join(cells)} |")
+    frame = pd.DataFrame(
+        {
+            "ms per query": stage.replace("_", " "),
+            "mean": f"{found['mean']:.2f}",
+            "95 % interval": "{:.2f} to {:.2f}".format(*found["interval"]),
+            **{key: f"{found[key]:.2f}" for key in ("p50", "p95", "p99")},
+        }
+        for stage, found in latency["ms"].items()
+        if found["mean"]
+    )
+    lines = [markdown_table(frame, right=frame.columns[1:])]
     if latency["cold"]:
         lines += ["", f"Files out of memory beforehand: {latency['cold']['total']['mean']:.2f} ms in the mean, same queries."]
     else:
@@ -69,7 +75,7 @@ def _latency(latency, published):
 
 
 def _significance(test, alpha):
-    values = {name: read_values(test[name])[test["metric"]] for name in ("system", "baseline")}
+    values = side_by_side({name: test[name] for name in ("system", "baseline")}, test["metric"])
     found = compare(*paired(values, "system", "baseline"), alpha, margin=None)
     low, high = found["interval"]
     return (

@@ -1,15 +1,25 @@
 """The results table in the paper's order and grouping, as Markdown, LaTeX, CSV and JSON."""
 
-import csv
-import io
+from collections.abc import Callable
 
-from epic.files import read_json, write_json, write_text
-from epic.rows import comparison_of, published_ms
-from epic.verdicts import over_the_table, said
+import pandas as pd
+
+from epic.core.files import read_json, write_json, write_text
+from epic.core.markdown import markdown_table
+from epic.judging.rows import comparison_of, published_ms
+from epic.judging.verdicts import over_the_table, said
+
+HEADER = pd.MultiIndex.from_tuples(
+    [("", "Method"), ("", "query set")]
+    + [("MRR@10", name) for name in ("published", "ours", "difference")]
+    + [("ms/query", name) for name in ("published", "ours")]
+    + [("", "verdict")]
+)
+ALIGNED = "llrrrrrl"  # text to the left, numbers to the right
 
 
 def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list[dict]:
-    """One record a row; a mark stands where a declared comparison is significant. tests: query set -> its families."""
+    """Build one record a row, with the marks of significant declared comparisons. tests: query set -> its families."""
     records = []
     for row in rows:
         found = comparison_of(row, headline)
@@ -31,10 +41,10 @@ def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list
 
 
 def caption(title: str, note: str, headline: str, families: list[dict], alpha: float) -> str:
-    """What a reader must know to read the table."""
+    """Return the explanations that a reader of the table needs."""
     marks: dict[str, str] = {}
     for family in families:
-        marks.setdefault(family["mark"], family["says"])  # the same asked of another model is marked alike
+        marks.setdefault(family["mark"], family["says"])  # the same comparison for another model has the same mark
     explained = "; ".join(f"{mark}: {says}" for mark, says in marks.items())
     return (
         f"{title}. MRR@10 and mean milliseconds per query. Published values are the paper's or, in a row that it does not "
@@ -47,12 +57,12 @@ def caption(title: str, note: str, headline: str, families: list[dict], alpha: f
 
 
 def number(value, digits: int, missing: str, signed: bool = False) -> str:
-    """A number for people."""
+    """Format a number for people."""
     return missing if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
 
 
 def cells_of(record: dict, missing: str) -> list[str]:
-    """A record as text, but for marks and label."""
+    """Format a record as texts, except marks and label."""
     return [
         record["query_set"] or record["published_query_set"] or missing,
         number(record["published"], 3, missing),
@@ -64,25 +74,33 @@ def cells_of(record: dict, missing: str) -> list[str]:
     ]
 
 
-def markdown(records: list[dict], over: dict, text: str) -> str:
-    """A Markdown table with a line for each group, and below it how the table stands as a whole."""
-    lines = [
-        "| Method | query set | MRR@10 published | ours | difference | ms published | ours | verdict |",
-        "|---|---|---:|---:|---:|---:|---:|---|",
-    ]
-    group = None
+def lines_of(records: list[dict], missing: str, text: Callable, heading: Callable, marks: Callable) -> pd.DataFrame:
+    """Lay out the table for people: a line for each group, then its rows.
+
+    text, heading, marks: functions that write any text, a group's name, and the marks behind a number.
+    """
+    lines, group = [], None
     for record in records:
         if record["group"] != group:
             group = record["group"]
-            lines.append(f"| **{group}** | | | | | | | |")
-        cells = cells_of(record, "-")
-        cells[2] += record["marks"]
-        lines.append("| " + " | ".join([record["label"], *cells]) + " |")
-    return "\n".join([*lines, "", text, "", *(line for order in over["models"] for line in in_words(order, over))])
+            lines.append([heading(group), *[""] * (len(HEADER) - 1)])
+        cells = [text(cell) for cell in (record["label"], *cells_of(record, missing))]
+        cells[3] += marks(record["marks"]) if record["marks"] else ""
+        lines.append(cells)
+    return pd.DataFrame(lines, columns=HEADER)
+
+
+def markdown(records: list[dict], over: dict, text: str) -> str:
+    """Lay out the table for people. A Markdown table has a line for each group; sentences about it as a whole follow."""
+    frame = lines_of(records, "-", text=str, heading="**{}**".format, marks=str)
+    frame.columns = [" ".join(names).strip() for names in HEADER]
+    right = [name for name, side in zip(frame.columns, ALIGNED, strict=True) if side == "r"]
+    table = markdown_table(frame, right)
+    return "\n".join([table, "", text, "", *(line for order in over["models"] for line in in_words(order, over))])
 
 
 def in_words(order: dict, over: dict) -> list[str]:
-    """How a model's part of the table stands to the published one."""
+    """Compare a model's part of the table with the published one, in words."""
     tau = number(order["kendall_tau"], 2, "undefined")
     why = f" (not comparable: {', '.join(order['because'])})" if order["because"] else ""
     gains = []
@@ -98,37 +116,33 @@ def in_words(order: dict, over: dict) -> list[str]:
 
 
 def latex(records: list[dict], text: str) -> str:
-    """A booktabs table."""
-    lines = [r"\begin{table}", r"\centering", rf"\caption{{{escape(text)}}}", r"\begin{tabular}{llrrrrrl}", r"\toprule"]
-    lines += [r" & & \multicolumn{3}{c}{MRR@10} & \multicolumn{2}{c}{ms/query} & \\"]
-    lines += [r"Method & query set & published & ours & difference & published & ours & verdict \\"]
-    group = None
-    for record in records:
-        if record["group"] != group:
-            group = record["group"]
-            lines += [r"\midrule", rf"\multicolumn{{8}}{{l}}{{\textbf{{{escape(group)}}}}} \\"]
-        cells = [escape(cell) for cell in cells_of(record, "--")]
-        cells[2] += f"$^{{{record['marks']}}}$" if record["marks"] else ""
-        lines.append(" & ".join([escape(record["label"]), *cells]) + r" \\")
-    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}", ""])
+    """Lay out a booktabs table."""
+    others = len(HEADER) - 1
+
+    def heading(group: str) -> str:
+        return rf"""\midrule
+\multicolumn{{{1 + others}}}{{l}}{{\textbf{{{escape(group)}}}}}"""
+
+    frame = lines_of(records, "--", text=escape, heading=heading, marks="$^{{{}}}$".format)
+    rules = [{"selector": name, "props": f":{name};"} for name in ("toprule", "bottomrule")]  # the groups draw the other rules
+    found = frame.style.hide(axis="index").set_table_styles(rules)
+    found = found.to_latex(column_format=ALIGNED, multicol_align="c", position_float="centering", caption=escape(text))
+    return found.replace(" & " * others + r" \\", r" \\")  # a heading spans all columns, so no cells stand beside it
 
 
 def escape(text: str) -> str:
-    """Plain text for LaTeX."""
+    """Escape plain text for LaTeX."""
     replaced = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
     replaced |= {character: "\\" + character for character in "&%$#_{}"}
     return "".join(replaced.get(character, character) for character in text)
 
 
 def comma_separated(records: list[dict]) -> str:
-    """Full precision, one line a row, empty where there is no value."""
-    stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(records[0]), lineterminator="\n")
-    writer.writeheader()
-    for record in records:
-        interval = " to ".join(map(str, record["interval_ms"])) if record["interval_ms"] else None
-        writer.writerow(record | {"because": "; ".join(record["because"]), "interval_ms": interval})
-    return stream.getvalue()
+    """Return the records as CSV in full precision, one line a row, empty if there is no value."""
+    frame = pd.DataFrame(records, dtype=object)  # else a column with a gap turns 21 into 21.0
+    frame["because"] = frame["because"].map("; ".join)
+    frame["interval_ms"] = frame["interval_ms"].map(lambda interval: " to ".join(map(str, interval)), na_action="ignore")
+    return frame.to_csv(index=False, lineterminator="\n")
 
 
 def write_table(rows: list, latencies: dict, tests: dict, headline: str, title: str, note: str, outs: dict) -> None:

@@ -1,22 +1,22 @@
-"""Coloured text: each word-piece on a background as dark as its weight, scaled from the least to the most of a text, as
-in the paper's figures 3 and 4. Black on at most a light blue, so that it stays readable without colour."""
+"""Coloured text: each word-piece on a background as dark as its weight, scaled from the least to the most of a text, as in
+the paper's figures 3 and 4. Text is black on at most a light blue, so that it stays readable without colour."""
 
 from pathlib import Path
 
-from epic.files import InputError, read_json, whole
+from epic.core.files import InputError, read_json, replacing
 
 WIDTH, MARGIN, LINE, GAP, PAD = 7.2, 0.12, 0.22, 0.05, 0.03  # inches
 DARKEST = (0.45, 0.60, 0.92)
 
 
 def shades(weights: list[float], scale: list[float]) -> list[float]:
-    """Weights as shades between 0 and 1, from the least to the most of `scale`; 0.5 where all of it is the same."""
+    """Turn weights into shades between 0 and 1, from the least to the most of `scale`; 0.5 if all of it is the same."""
     low, high = min(scale, default=0), max(scale, default=0)
     return [(weight - low) / (high - low) if high > low else 0.5 for weight in weights]
 
 
 def lines_of(interpretation: dict) -> list[tuple[str, list[tuple[str, float]]]]:
-    """What is drawn: (heading, word-pieces with their shades), in order; a passage shares its scale with its expansion."""
+    """Return the lines to draw: (heading, word-pieces with shades), in order; a passage shares its scale with its expansion."""
     found = []
 
     def add(heading: str, part: dict, scale: list[float]) -> None:
@@ -34,7 +34,7 @@ def lines_of(interpretation: dict) -> list[tuple[str, list[tuple[str, float]]]]:
 
 
 def color(shade: float) -> tuple[float, float, float]:
-    """White for 0, blue for 1."""
+    """Return white for 0, blue for 1."""
     return tuple(1 - shade * (1 - part) for part in DARKEST)
 
 
@@ -74,5 +74,5 @@ def words_figure(interpretation, title: str, outs) -> None:
         figure.text(x / WIDTH, 1 - (y + LINE) / height, word, fontproperties=face, bbox=box, parse_math=False)
     for out in outs:
         kind = Path(out).suffix[1:]
-        with whole(out) as draft:
+        with replacing(out) as draft:
             figure.savefig(draft, format=kind, dpi=150, metadata={"CreationDate": None} if kind == "pdf" else None)

@@ -1,42 +1,34 @@
-"""The model card beside a checkpoint: what was trained, on what, how well, and how to use it."""
+"""The model card beside a checkpoint: the model, its training data, its quality, and its use.
 
-from functools import partial
-
-from epic.graph import export
-from epic.history import Iteration, best_of
-
-FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [epic, passage-re-ranking, sparse]", "---", ""]
-USE = """## Use
-
-```python
-from epic import Epic
-
-model = Epic.from_pretrained("this folder")
-model.score("a query", ["a passage", "another"])
-```
+It is for people and in no digest: a new wording is no reason to train again. The next training writes a new card.
 """
 
+from epic.training.history import Iteration, best_of
 
-def save_checkpoint(model, out, *facts) -> None:
-    """Write a checkpoint with its card, for which `facts` are what `model_card` asks for, and the graph of its query side."""
-    model.save_pretrained(out, partial(model_card, *facts))
-    export(out)
+FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [{tags}]", "---", ""]
 
 
-def model_card(experiment: str | None, entry: dict, data: dict, train: dict, history: list[Iteration], weights: str) -> str:
-    """README.md of a checkpoint whose weights have the sha256 `weights`; the same bytes for the same run."""
-    encoder, settings = entry["encoder"], {"formulation": entry["formulation"]}
-    source = f"`{encoder['source']}`" + (f", revision `{encoder['revision']}`" if encoder["revision"] else "")
-    settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`"}
+def model_card(
+    said: dict, experiment: str | None, entry: dict, data: dict, train: dict, history: list[Iteration], weights: str
+) -> str:
+    """Return README.md of a checkpoint whose weights have the sha256 `weights`; the same bytes for the same run.
+
+    said: title, text and use, from the model's family; entry: the model in the experiment.
+    """
+    settings = {"family": entry["family"], **entry["settings"]}
+    if encoder := entry["encoder"]:
+        source = f"`{encoder['source']}`" + (f", revision `{encoder['revision']}`" if encoder["revision"] else "")
+        settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`"}
     if history:
         settings |= {**data, "loss": entry["loss"], "seed": entry["seed"], **train}
     made = f"Experiment `{experiment}`, model `{entry['id']}`, of the package *EPIC, reproduced*." if experiment else ""
+    use = ["## Use", "", "```python", *said["use"], "```", ""] if said["use"] else []
     return "\n".join(
         [
-            *FRONT,
-            f"# EPIC, formulation `{entry['formulation']}`",
+            *(line.format(tags=f"{entry['family']}, passage-re-ranking") for line in FRONT),
+            f"# {said['title']}",
             "",
-            "Passage re-ranking by Expansion via Prediction of Importance with Contextualization (SIGIR 2020).",
+            said["text"],
             *([made] if made else []),
             "",
             *_result(entry, history),
@@ -46,7 +38,7 @@ def model_card(experiment: str | None, entry: dict, data: dict, train: dict, his
             "|---|---|",
             *(f"| {key} | {_shown(value)} |" for key, value in settings.items()),
             "",
-            USE,
+            *use,
         ]
     )
 
@@ -56,7 +48,7 @@ def _result(entry: dict, history: list[Iteration]) -> list[str]:
         checked = f", md5 `{entry['start']['md5']}`" if entry["start"]["md5"] else ""
         lines = [f"Weights trained by the paper's authors, from `{entry['start']['source']}`{checked}."]
     else:
-        lines = ["Started from the pre-trained encoder."]
+        lines = ["Started from the pre-trained encoder." if entry["encoder"] else "Started anew."]
     if not history:
         return [*lines, "Not trained further."]
     best = best_of(history)

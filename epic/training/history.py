@@ -2,11 +2,11 @@
 
 from typing import NamedTuple
 
-from epic.files import InputError, numbered_lines, write_text
+from epic.core.files import InputError, numbered_lines, write_text
 
 
 class Iteration(NamedTuple):
-    """The triples up to a validation, and what it found; loss and accuracy are means over this iteration's triples."""
+    """The triples up to a validation, and its result; loss and accuracy are means over this iteration's triples."""
 
     iteration: int
     triples: int
@@ -17,19 +17,19 @@ class Iteration(NamedTuple):
 
 
 def best_of(history: list[Iteration]) -> Iteration:
-    """The iteration with the highest validation value; the first of equal ones."""
+    """Return the iteration with the highest validation value; the first of equal ones."""
     return max(history, key=lambda iteration: iteration.validation)
 
 
 def write_history(history: list[Iteration], out) -> None:
-    """The history as TSV; seconds differ from run to run, all else is the same."""
+    """Write the history as TSV; seconds differ from run to run, all else is the same."""
     lines = ["\t".join(Iteration._fields)]
     lines += ["\t".join(map(str, iteration)) for iteration in history]
     write_text(out, "\n".join(lines) + "\n")
 
 
 def read_history(path) -> list[Iteration]:
-    """A history that `write_history` wrote."""
+    """Read a history that `write_history` wrote."""
     lines = [line.split("\t") for _, line in numbered_lines(path)]
     if not lines or tuple(lines[0]) != Iteration._fields:
         raise InputError(f"{path}: not a training history; delete it and run again")

@@ -1,16 +1,16 @@
-"""What training makes small, for each triple: scores (B, 2), the relevant passage's first."""
+"""Losses of training, for each triple: scores (B, 2), the relevant passage's first."""
 
 import torch
 from torch import Tensor
 
 
 def cross_entropy(scores: Tensor) -> Tensor:
-    """-log softmax of the relevant passage's score, as the paper says."""
+    """Return -log softmax of the relevant passage's score, as in the paper."""
     return -torch.log_softmax(scores, dim=1)[:, 0]  # (B,)
 
 
 def one_minus_softmax(scores: Tensor) -> Tensor:
-    """1 - softmax of the relevant passage's score, as the released code does."""
+    """Return 1 - softmax of the relevant passage's score, as in the released code."""
     return 1 - torch.softmax(scores, dim=1)[:, 0]  # (B,)
 
 

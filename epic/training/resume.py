@@ -1,11 +1,11 @@
-"""What a training run needs to go on after it was cut off: saved whole at every validation.
+"""The state that a training run needs to go on after an interruption: saved whole at every validation.
 
 FOLDER/KEY/iteration-00003/        weights, Adam's moments, random number generators, history; safetensors and JSON
 FOLDER/KEY/best-00002.safetensors  the weights of the best validation so far
 
 KEY stands for settings, code and inputs: a run with others starts over and leaves this state alone. A new state gets a
 new name and the old one is removed afterwards, so there is a complete one at every moment. All of it stays until
-Snakemake has recorded the checkpoint (epic.leftovers).
+Snakemake has recorded the checkpoint (epic.planning.repair).
 """
 
 import hashlib
@@ -18,15 +18,15 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from epic.files import InputError, read_json, sha256_of, whole, write_json
-from epic.history import Iteration, best_of
-from epic.model import load_weights, save_weights
+from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
+from epic.model.checkpoint import load_weights, save_weights
+from epic.training.history import Iteration, best_of
 
 log = logging.getLogger(__name__)
 
 
 def key_of(settings, paths) -> str:
-    """What must not change between a run and its continuation: settings, code, torch, and the bytes of all inputs."""
+    """Return a digest of all that must not change before a run goes on: settings, code, torch, and the bytes of all inputs."""
     files = [file for path in map(Path, paths) for file in (sorted(path.rglob("*")) if path.is_dir() else [path])]
     sums = [sha256_of(file) for file in files if file.is_file()]
     return hashlib.sha256(json.dumps([settings, torch.__version__, sums], sort_keys=True).encode()).hexdigest()
@@ -42,10 +42,10 @@ class State:
         """Save the run as it is after its last validation."""
         best = best_of(history).iteration
         if best == len(history):
-            with whole(self._best(best)) as draft:
+            with replacing(self._best(best)) as draft:
                 save_weights(model, draft)
         saved = self.folder / f"iteration-{len(history):05d}"
-        with whole(saved) as draft:
+        with replacing(saved) as draft:
             draft.mkdir()
             save_weights(model, draft / "weights.safetensors")
             save_file(_flat(optimizer), draft / "optimizer.safetensors")
@@ -55,7 +55,7 @@ class State:
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
             write_json(draft / "state.json", facts)
             _flush(*draft.iterdir(), draft, self._best(best))
-        _flush(self.folder)  # both are on the disk before the old ones go
+        _flush(self.folder)  # both are on the disk before the old ones are removed
         for path in self._saved()[:-1]:
             shutil.rmtree(path)
         for path in self.folder.glob("best-*"):
@@ -63,7 +63,7 @@ class State:
                 path.unlink()
 
     def resume(self, model, optimizer, scaler) -> list[Iteration]:
-        """Put a saved run back into `model` and the rest, and return its history; an empty one where there is none."""
+        """Put a saved run back into `model` and the rest, and return its history; an empty one if no run was saved."""
         for saved in reversed(self._saved()):
             try:
                 history, scales = self._checked(saved)
@@ -106,7 +106,7 @@ class State:
 
 
 def _flat(optimizer) -> dict[str, torch.Tensor]:
-    """Adam's state by parameter, as safetensors wants it."""
+    """Return Adam's state by parameter, in the form that safetensors needs."""
     state = optimizer.state_dict()["state"]
     return {f"{place}.{name}": value.cpu().contiguous() for place, values in state.items() for name, value in values.items()}
 
@@ -120,13 +120,13 @@ def _restore(optimizer, flat: dict[str, torch.Tensor]) -> None:
 
 
 def _generators(model) -> dict[str, torch.Tensor]:
-    """States of torch's generators, on the CPU and on the model's GPU; nothing in training draws from any other."""
+    """Return the states of torch's generators, on the CPU and on the model's GPU; training draws from no other."""
     device = next(model.parameters()).device
     return {"cpu": torch.get_rng_state()} | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
 
 
 def _flush(*paths: Path) -> None:
-    """Wait until files and folders are on the disk, so that a machine that fails loses no more than one that is killed."""
+    """Wait until files and folders are on the disk, so that a failing machine loses no more than a killed job."""
     for path in paths:
         handle = os.open(path, os.O_RDONLY)
         try:

@@ -1,57 +1,59 @@
-"""Training: triples in order, gradient accumulation, validation by re-ranking, roll-back to the best."""
+"""Training: triples in order, gradient accumulation, validation by re-ranking, roll-back to the best.
+
+`family` is a module of `epic.rankers`; `ranker` is the object it created.
+"""
 
 import logging
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from epic.compute import PRECISIONS
-from epic.config import TrainSettings
-from epic.examples import Example, Examples
-from epic.files import InputError
-from epic.history import Iteration, best_of
-from epic.log import progress
-from epic.loss import LOSSES
-from epic.model import Epic
-from epic.state import State
-from epic.validation import Validation, validate
+from epic.core.files import InputError
+from epic.core.log import progress
+from epic.experiment.settings import TrainSettings
+from epic.model.device import PRECISIONS
+from epic.training.examples import Example, Examples
+from epic.training.history import Iteration, best_of
+from epic.training.loss import LOSSES
+from epic.training.resume import State
+from epic.training.validation import Validation, validate
 
 log = logging.getLogger(__name__)
-NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")  # they start at random
 
 
 def train(
-    model: Epic, examples: Examples, validation: Validation, settings: TrainSettings, loss: str | None, seed: int, state: State
+    family, ranker, examples: Examples, validation: Validation, settings: TrainSettings, loss: str | None, seed: int, state: State
 ) -> list[Iteration]:
-    """Train until validation stops improving, leave the best weights in `model`, and return the history.
+    """Train until validation stops improving, leave the best weights in `ranker`, and return the history.
 
-    A run that was cut off goes on after its last validation, and ends with the same weights as one that was not. Without
-    a loss the model stays as it is, and the history is empty.
+    An interrupted run goes on after its last validation, and ends with the same weights as one without interruption.
+    Without a loss the model stays as it is, and the history is empty.
     """
     if loss is None:
         return []
     torch.manual_seed(seed)
-    learner = Learner.of(model, settings, loss)
-    history = state.resume(model, learner.optimizer, learner.scaler)
+    learner = Learner.of(family, ranker, settings, loss)
+    history = state.resume(ranker, learner.optimizer, learner.scaler)
     while not finished(history, settings, len(examples)):
         start, began = (history[-1].triples if history else 0), perf_counter()
         stop = min(start + settings.validate_every, len(examples))
-        found = learner.learn(examples.between(start, stop, model, settings.max_tokens), len(history) + 1)
-        value = validate(model, examples.documents, validation)
+        found = learner.learn(examples.between(start, stop), len(history) + 1)
+        value = validate(family, ranker, examples.documents, validation)
         history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
         log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
-        state.save(history, model, learner.optimizer, learner.scaler)
+        state.save(history, ranker, learner.optimizer, learner.scaler)
     best = best_of(history)
     log.info("best: iteration %d of %d, MRR@10 %.4f", best.iteration, len(history), best.validation)
-    state.load_best(history, model)
-    model.eval()
+    state.load_best(history, ranker)
+    ranker.eval()
     return history
 
 
 def finished(history: list[Iteration], settings: TrainSettings, total: int) -> bool:
-    """No triples left, enough validations, or too many without an improvement."""
+    """Tell whether no triples are left, there were enough validations, or too many without an improvement."""
     if not history:
         return False
     waited = len(history) - best_of(history).iteration
@@ -60,32 +62,36 @@ def finished(history: list[Iteration], settings: TrainSettings, total: int) -> b
 
 @dataclass
 class Learner:
-    """A model with its optimizer. Mixed precision is autocast; float16 gradients are scaled against underflow."""
+    """A ranker with its optimizer. Mixed precision is autocast; float16 gradients are scaled against underflow."""
 
-    model: Epic
+    family: Any
+    ranker: nn.Module
     settings: TrainSettings
     loss: str
     optimizer: torch.optim.Adam
     scaler: torch.amp.GradScaler
 
     @classmethod
-    def of(cls, model: Epic, settings: TrainSettings, loss: str) -> "Learner":
-        """Adam with a learning rate of its own for the layers that start at random."""
-        scaler = torch.amp.GradScaler(model.device, enabled=settings.precision == "float16")
-        new = [value for name, value in model.named_parameters() if name.startswith(NEW_LAYERS)]
-        rest = [value for name, value in model.named_parameters() if not name.startswith(NEW_LAYERS)]
+    def of(cls, family, ranker: nn.Module, settings: TrainSettings, loss: str) -> "Learner":
+        """Make Adam with a learning rate of its own for the layers that start at random."""
+        scaler = torch.amp.GradScaler(kind_of(ranker), enabled=settings.precision == "float16")
+        named = list(ranker.named_parameters())
+        new = [value for name, value in named if name.startswith(tuple(family.NEW_LAYERS))]
+        rest = [value for name, value in named if not name.startswith(tuple(family.NEW_LAYERS))]
         groups = [{"params": rest, "lr": settings.learning_rate}, {"params": new, "lr": settings.learning_rate_new_layers}]
-        return cls(model, settings, loss, torch.optim.Adam(groups, fused=True), scaler)
+        return cls(
+            family, ranker, settings, loss, torch.optim.Adam([group for group in groups if group["params"]], fused=True), scaler
+        )
 
     def learn(self, examples: list[Example], iteration: int) -> tuple[float, float]:
-        """One pass over examples in batches; returns the mean loss and the share of pairs in the right order."""
-        self.model.train()
+        """Pass once over examples in batches; return the mean loss and the share of pairs in the right order."""
+        self.ranker.train()
         total, right, settings = 0.0, 0, self.settings
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
             for part in slices(batch, settings.micro_batch_size):
-                with torch.autocast(self.model.device, PRECISIONS[settings.precision], settings.precision != "float32"):
-                    scores = scores_of(self.model, part)  # (B, 2)
+                with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
+                    scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
                 losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
                 self._finite(losses, part, iteration, step)
                 self.scaler.scale(losses.sum() / len(batch)).backward()
@@ -106,13 +112,11 @@ class Learner:
             )
 
 
-def scores_of(model: Epic, examples: list[Example]) -> Tensor:
-    """Scores of the relevant and the other passage of each example; each query is encoded once."""
-    queries = model.query_tokens([example.query for example in examples])  # B queries
-    passages = model.passage_tokens([pieces for example in examples for pieces in example[2:]])  # 2B passages
-    return model.similarities(queries, passages)  # (B, 2)
+def kind_of(ranker: nn.Module) -> str:
+    """Return the kind of device that a ranker lies on."""
+    return next(ranker.parameters()).device.type
 
 
 def slices(items: list, size: int):
-    """Consecutive slices of at most `size` items."""
+    """Return consecutive slices of at most `size` items."""
     return (items[start : start + size] for start in range(0, len(items), size))

@@ -1,15 +1,12 @@
-"""What a model is chosen on: MRR@10 of the validation queries' first-stage hits, re-ranked with unpruned vectors."""
+"""The value that chooses a model: MRR@10 of the validation queries' first-stage hits, re-ranked by the current model."""
 
 from typing import NamedTuple
 
-from epic.config import TrainSettings
-from epic.documents import Documents
-from epic.importance import query_vector
-from epic.measures import mrr_at_10
-from epic.model import Epic
-from epic.records import read_qrels, read_queries
-from epic.runs import Run, ranked, read_run
-from epic.unpruned import unpruned_scores
+from epic.corpus.documents import Documents
+from epic.corpus.runs import Run, ranked, read_run
+from epic.corpus.text_files import read_qrels, read_queries
+from epic.evaluation.measures import mrr_at_10
+from epic.experiment.settings import TrainSettings
 
 
 class Validation(NamedTuple):
@@ -23,16 +20,15 @@ class Validation(NamedTuple):
 
 
 def open_validation(files, settings: TrainSettings, relevance: int) -> Validation:
-    """The judged validation queries with the first hits of their first-stage run; files: named inputs of training."""
+    """Open the judged validation queries with the first hits of their first-stage run; files: named inputs of training."""
     qrels, run = read_qrels(files.validation_qrels), read_run(files.validation_run, settings.validation_hits)
     judged = {query_id: hits for query_id, hits in run.items() if query_id in qrels}
     return Validation(read_queries(files.validation_queries), qrels, judged, settings.validation_token_budget, relevance)
 
 
-def validate(model: Epic, documents: Documents, validation: Validation) -> float:
-    """MRR@10 over judged queries."""
-    model.eval()
-    vectors = {query_id: query_vector(model, validation.queries[query_id]) for query_id in validation.run}
-    scored = unpruned_scores(model, documents, vectors, validation.run, validation.token_budget)
+def validate(family, ranker, documents: Documents, validation: Validation) -> float:
+    """Return MRR@10 over judged queries."""
+    ranker.eval()
+    scored = family.score(ranker, validation.run, validation.queries, documents, validation.token_budget)
     order = {query_id: [hit.doc_id for hit in ranked(hits)] for query_id, hits in scored.items()}
     return mrr_at_10(validation.qrels, order, validation.relevance)

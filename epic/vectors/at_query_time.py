@@ -1,26 +1,23 @@
-"""What is timed: one query through retrieval, query vector, loading of passage vectors and scoring.
+"""Passage vectors at query time: the candidates of one query are loaded and scored, and the time of each stage is recorded.
 
-The query vector is computed beside retrieval and the loading of passage vectors, as the paper describes, and the total
-is the wall clock around that concurrent run.
+The query vector is computed beside retrieval and loading, as the paper describes, and the total is the wall-clock time of
+that concurrent run.
 """
 
-import gc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter_ns
 from typing import NamedTuple
 
 import numpy as np
 
-from epic import java
-from epic.documents import open_documents
-from epic.files import InputError, read_json
-from epic.mapped import Mapped, announce
-from epic.runs import read_run
-from epic.store import Store, open_store
-from epic.timings import Timing
+from epic.core.files import InputError, read_json
+from epic.core.mapped import Mapped, announce
+from epic.corpus.documents import open_documents
+from epic.corpus.runs import read_run
+from epic.vectors.pruned_scores import dense_dot, dot
+from epic.vectors.store import Store
 
 MORE = 20  # hits beyond the cut-off: equal scores may come in another order when one query is searched at a time
 
@@ -32,70 +29,8 @@ class Candidates(NamedTuple):
     score: Callable  # of the query vector
 
 
-class System:
-    """A row of the table at query time; what lies on disk can be closed and opened again, the model stays in memory.
-
-    A row that keeps all terms has no store: the unpruned vectors of its candidates, known from the first-stage run, are
-    written to `scratch`, an existing folder. No query goes through the searcher before it is timed.
-    """
-
-    def __init__(self, files, queries: dict[str, str], row: dict, settings: dict, scratch):
-        self.lucene, self.first_stage, self.hits = files.lucene, settings["first_stage"], settings["hits"]
-        self.encode_query = self.vectors = self.wanted = None
-        if row["kind"] == "first-stage":
-            return
-        from epic.weigh import query_encoder
-
-        self.encode_query = query_encoder(files.checkpoint, settings["compute"])
-        self.cutoff = read_json(files.cutoff)["cutoff"]
-        self.hits = max(self.hits, self.cutoff)  # as many as the row re-ranks
-        if files.store:
-            self.vectors = open_store(files.store, files.checkpoint).path
-            return
-        run = read_run(files.run, hits=self.cutoff + MORE)
-        self.wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
-        self.vectors = Path(scratch, "vectors.f16")
-        documents = open_documents(files.manifest)
-        dense_vectors(files.checkpoint, settings["compute"], documents, self.wanted, settings["encode"], self.vectors)
-
-    @property
-    def on_disk(self) -> list[Path]:
-        """What is read at query time."""
-        return [Path(path) for path in (self.lucene, self.vectors) if path]
-
-    @contextmanager
-    def opened(self):
-        """Yield a function that times one query."""
-        searcher = java.searcher(self.lucene, self.first_stage["k1"], self.first_stage["b"])
-        try:
-            if self.encode_query is None:
-                yield lambda text: retrieve_timing(lambda t: _search(searcher, t, self.hits), text)
-                return
-            load = pruned_loader(Store(self.vectors)) if self.wanted is None else dense_loader(self.vectors, self.wanted)
-            with ThreadPoolExecutor(1) as pool:
-                yield lambda text: rerank_timing(
-                    lambda t: _search(searcher, t, self.hits)[: self.cutoff], self.encode_query, load, text, pool
-                )
-        finally:
-            searcher.close()
-            load = None
-            gc.collect()  # a file that is still mapped cannot be dropped from memory
-
-
-def _search(searcher, text: str, hits: int) -> list[str]:
-    return [hit.docid for hit in searcher.search(text, hits)]
-
-
-def retrieve_timing(search, text: str) -> Timing:
-    """Time a query through the first stage alone."""
-    start = perf_counter_ns()
-    search(text)
-    took = perf_counter_ns() - start
-    return Timing(took, 0, 0, 0, took)
-
-
-def rerank_timing(search, encode, load, text: str, pool: ThreadPoolExecutor) -> Timing:
-    """Time a query through retrieval and re-ranking; `encode` runs in the pool meanwhile."""
+def rerank_timing(search, encode, load, text: str, pool: ThreadPoolExecutor) -> dict[str, int]:
+    """Time a query through retrieval and re-ranking, in nanoseconds by stage; `encode` runs in the pool meanwhile."""
     start = perf_counter_ns()
     encoding = pool.submit(_timed, encode, text)
     doc_ids = search(text)
@@ -108,7 +43,13 @@ def rerank_timing(search, encode, load, text: str, pool: ThreadPoolExecutor) -> 
     end = perf_counter_ns()
     if len(order) != len(doc_ids):
         raise RuntimeError("a candidate was lost while scoring")
-    return Timing(retrieved - start, loaded - retrieved, encoded, end - ready, end - start)
+    return {
+        "retrieve": retrieved - start,
+        "load": loaded - retrieved,
+        "query_vector": encoded,
+        "score": end - ready,
+        "total": end - start,
+    }
 
 
 def _timed(function, *arguments):
@@ -118,8 +59,7 @@ def _timed(function, *arguments):
 
 
 def pruned_loader(store: Store):
-    """Read the stored rows of the candidates into memory and score them there."""
-    from epic.lookup import dot
+    """Return a function that reads the stored rows of the candidates into memory and scores them there."""
 
     def load(doc_ids) -> Candidates:
         rows = store.positions(doc_ids)
@@ -131,9 +71,7 @@ def pruned_loader(store: Store):
 
 
 def dense_loader(path, doc_ids: list[str]):
-    """The same for unpruned vectors, one float16 per vocabulary entry; only the query's terms are read, when it is scored."""
-    from epic.lookup import dense_dot
-
+    """Return the same for unpruned vectors, one float16 per vocabulary entry; scoring reads only the query's terms."""
     places = {doc_id: place for place, doc_id in enumerate(doc_ids)}
     width = Path(path).stat().st_size // 2 // max(1, len(doc_ids))
     vectors = Mapped(path, np.float16, (len(doc_ids), width))
@@ -150,10 +88,18 @@ def dense_loader(path, doc_ids: list[str]):
     return load
 
 
+def dense_candidates(files, queries: dict[str, str], settings: dict, path) -> list[str]:
+    """Write the unpruned vectors of all candidates that some queries may have, and return the candidates' ids."""
+    run = read_run(files.run, hits=read_json(files.cutoff)["cutoff"] + MORE)
+    wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
+    dense_vectors(files.checkpoint, settings["compute"], open_documents(files.manifest), wanted, settings["encode"], path)
+    return wanted
+
+
 def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], encode: dict, path) -> None:
-    """Unpruned vectors of some documents as a file, (n, V) float16."""
-    from epic.encode import vectors_by_batch  # torch takes seconds to import; the other rows do not need it
-    from epic.inference import load_model
+    """Write unpruned vectors of some documents as a file, (n, V) float16."""
+    from epic.model.epic import load_model  # torch takes seconds to import; the other rows do not need it
+    from epic.vectors.phi import vectors_by_batch
 
     model = load_model(checkpoint, compute)
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))

@@ -11,22 +11,23 @@ from pathlib import Path
 
 import numpy as np
 
-from epic.files import InputError, whole
-from epic.log import progress
-from epic.store import UNKNOWN, StoreWriter, model_digest
+from epic.core.files import InputError, replacing
+from epic.core.log import progress
+from epic.corpus.msmarco import PASSAGES, VOCABULARY
+from epic.model.checkpoint import model_digest
+from epic.vectors.store import UNKNOWN, StoreWriter
 
 log = logging.getLogger(__name__)
 MD5 = "9ea6f37cf79cf426112cc9586835781f"  # of msmarco.1000.v
-PASSAGES, LEFT_OUT = 8_841_823, 7  # of MS MARCO; 8,841,823 is no multiple of eight
-VOCABULARY = 30_522  # of bert-base-uncased
+LEFT_OUT = 7  # passages that do not fill a batch of eight
 ROWS_AT_A_TIME = 256
 
 
 def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, documents: int | None) -> None:
-    """Write a store of the vectors in `path`; nothing is made up for passages that it lacks.
+    """Write a store of the vectors in `path`; passages that it lacks get no vector.
 
     `keep` is read off the name (msmarco.1000.v) unless given; `checkpoint` is the model that made the vectors, from
-    `epic import-checkpoint`; without `md5` any file is taken, and with `documents` one of another collection.
+    `epic import-checkpoint`; without `md5` any file is accepted, and with `documents` a file of another collection.
     """
     if Path(out).exists() and not (Path(out) / "header.json").exists():
         raise InputError(f"{out} exists and is no vector store; name a new folder")
@@ -37,7 +38,7 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
             "the last %d passages, from %d on, have no vector in %s; a candidate among them will be refused", missing, found, path
         )
     digest, whole_file = model_digest(checkpoint) if checkpoint else UNKNOWN, hashlib.md5(usedforsecurity=False)
-    with open(path, "rb") as stream, whole(out) as draft, progress(total=found, desc="import", unit="passage") as bar:
+    with open(path, "rb") as stream, replacing(out) as draft, progress(total=found, desc="import", unit="passage") as bar:
         writer = StoreWriter(draft, keep, VOCABULARY, digest)
         for start in range(0, found, ROWS_AT_A_TIME):
             rows = np.fromfile(stream, np.uint16, min(ROWS_AT_A_TIME, found - start) * 2 * keep).reshape(-1, 2 * keep)
@@ -55,7 +56,7 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
 
 
 def count_of(path, keep: int, documents: int | None) -> int:
-    """How many vectors the file holds: those of all MS MARCO, or without the last seven, or as many as `documents`."""
+    """Return the number of vectors in the file: those of all MS MARCO, or without the last seven, or `documents`."""
     size, record = Path(path).stat().st_size, 4 * keep
     count, rest = divmod(size, record)
     if rest:
@@ -76,7 +77,7 @@ def _keep_of(path) -> int:
 
 
 def _check(path, start: int, terms: np.ndarray, weights: np.ndarray) -> None:
-    """Term ids must ascend within the vocabulary, and weights be finite; the first passage that is not so is named."""
+    """Refuse the first passage whose term ids do not ascend within the vocabulary, or whose weights are not finite."""
     good = (terms[:, 1:] > terms[:, :-1]).all(axis=1) & (terms[:, -1] < VOCABULARY) & np.isfinite(weights).all(axis=1)  # (n,)
     if not good.all():
         place = start + int(good.argmin())

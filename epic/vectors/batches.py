@@ -4,8 +4,8 @@
 def by_tokens(pieces: dict[str, list[int]], budget: int, window: int) -> list[list[str]]:
     """Group ids, longest texts first, so that a batch stays within `budget` word-pieces, [CLS] and [SEP] included.
 
-    A text longer than the model's window runs as several windows, each with its own [CLS] and [SEP]. A text that is larger
-    than the whole budget is a batch of its own.
+    A text longer than the model's window runs as several windows, each with its own [CLS] and [SEP]. A text larger than
+    the whole budget is a batch of its own.
     """
     batches: list[list[str]] = []
     total = 0

@@ -4,10 +4,10 @@ import logging
 
 import numpy as np
 
-from epic.files import InputError, whole
-from epic.log import progress
-from epic.select import take, top_terms
-from epic.store import Store, StoreWriter
+from epic.core.files import InputError, replacing
+from epic.core.log import progress
+from epic.vectors.store import Store, StoreWriter
+from epic.vectors.topk import take, top_terms
 
 log = logging.getLogger(__name__)
 ROWS_AT_A_TIME = 256
@@ -17,10 +17,10 @@ def prune(shards, keep: int, documents: int, out) -> None:
     """Write one store of `keep` terms a passage; shards must be whole, of one model, and tile the collection."""
     stores = sorted((Store(path) for path in shards), key=lambda store: (store.start, len(store)))  # an empty one comes first
     _check(stores, keep, documents)
-    with whole(out) as draft, progress(total=documents, desc=f"prune to {keep}", unit="passage") as bar:
+    with replacing(out) as draft, progress(total=documents, desc=f"prune to {keep}", unit="passage") as bar:
         writer = StoreWriter(draft, keep, stores[0].vocabulary, stores[0].model)
         while stores:
-            store = stores.pop(0)  # nothing of it stays open when it has been read
+            store = stores.pop(0)  # nothing of it stays open after it has been read
             for doc_ids, terms, weights in store.blocks(ROWS_AT_A_TIME):
                 writer.add(doc_ids, *cut(terms, weights, writer.keep))
                 bar.update(len(doc_ids))
@@ -45,7 +45,7 @@ def _check(stores: list[Store], keep: int, documents: int) -> None:
 
 
 def cut(terms: np.ndarray, weights: np.ndarray, keep: int) -> tuple[np.ndarray, np.ndarray]:
-    """The `keep` largest weights of each row with their terms, still in term order."""
+    """Return the `keep` largest weights of each row with their terms, still in term order."""
     if keep == terms.shape[1]:
         return terms, weights
     chosen = top_terms(weights, keep)  # (n, keep)

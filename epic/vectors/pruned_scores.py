@@ -9,10 +9,10 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import make_array
 
-from epic.compiled import compiled
-from epic.runs import Run, ScoredDoc
-from epic.store import Store, open_store
-from epic.vectors import QueryVector, read_vectors
+from epic.core.kernels import compiled
+from epic.corpus.runs import Run, ScoredDoc
+from epic.model.query_vector import QueryVector
+from epic.vectors.store import Store
 
 # numba has no float16 on the CPU: weights are read as 16-bit patterns and widened by this table.
 WIDE = np.arange(65_536, dtype=np.uint16).view(np.float16).astype(np.float32)
@@ -21,7 +21,7 @@ AHEAD, LINE = 4, 32  # rows; term ids in a cache line of 64 bytes
 
 @intrinsic
 def prefetch(_, array, row, column):
-    """Inside a kernel: fetch the cache line that holds array[row, column], and do not wait for it."""
+    """Fetch, inside a kernel, the cache line that holds array[row, column], without waiting for it."""
 
     def generate(context, builder, signature, arguments):
         kind, place, number = signature.args[0], ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -41,7 +41,7 @@ def _dot(terms, bits, rows, query_terms, query_weights, wide, out):  # pragma: n
     width = terms.shape[1]
     step = max(LINE, width // LINE)
     for place in range(len(rows)):
-        if place + AHEAD < len(rows):  # searching jumps about in a row; meanwhile the rows to come are fetched
+        if place + AHEAD < len(rows):  # the search jumps about in a row; meanwhile later rows are fetched
             for position in range(0, width, step):
                 prefetch(terms, rows[place + AHEAD], position)
         row = rows[place]
@@ -71,30 +71,30 @@ def _dense_dot(bits, rows, query_terms, query_weights, wide, out):  # pragma: no
 
 
 def dot(terms: np.ndarray, weights: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:
-    """sim(q, d) of some rows of a store's arrays; a term that a vector does not keep counts nothing."""
+    """Return sim(q, d) of some rows of a store's arrays; a term that a vector does not keep counts nothing."""
     out = np.empty(len(rows), dtype=np.float32)  # (k,)
     _dot(terms, weights.view(np.uint16), rows, query.terms, query.weights, WIDE, out)
     return out
 
 
 def dense_dot(vectors: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:
-    """sim(q, d) of some rows of unpruned vectors (n, V)."""
+    """Return sim(q, d) of some rows of unpruned vectors (n, V)."""
     out = np.empty(len(rows), dtype=np.float32)  # (k,)
     _dense_dot(vectors.view(np.uint16), rows, query.terms, query.weights, WIDE, out)
     return out
 
 
 def scores(store: Store, doc_ids: list[str], query: QueryVector) -> np.ndarray:
-    """sim(q, d) of the candidates, in their order; one without a vector is an error."""
+    """Return sim(q, d) of the candidates, in their order; refuse a candidate without a vector."""
     rows = store.positions(doc_ids)  # (k,)
     store.announce(rows)
     return dot(store.terms, store.weights, rows, query)
 
 
 def pruned_scores(store: Store, queries: dict[str, QueryVector], run: Run, threads: int = 1) -> Run:
-    """The run with sim(q, d) of stored vectors in place of the first-stage scores, in the same order.
+    """Return the run with sim(q, d) of stored vectors in place of the first-stage scores, in the same order.
 
-    Threads share the queries among them; each score is computed as it would be alone.
+    Threads share the queries; each score is the same as with one thread.
     """
 
     def scored(query_id: str) -> list[ScoredDoc]:
@@ -104,12 +104,3 @@ def pruned_scores(store: Store, queries: dict[str, QueryVector], run: Run, threa
 
     with ThreadPoolExecutor(threads) as pool:
         return dict(zip(run, pool.map(scored, run), strict=True))
-
-
-def rescore(run: Run, vectors, checkpoint, store, manifest, compute: dict, token_budget: int) -> Run:
-    """EPIC scores for a run: from a pruned store, or by the model itself where `store` is empty."""
-    if store:
-        return pruned_scores(open_store(store, checkpoint), read_vectors(vectors), run, compute["threads"])
-    from epic.unpruned import unpruned_run  # torch takes seconds to import; a pruned row does not need it
-
-    return unpruned_run(run, vectors, checkpoint, manifest, compute, token_budget)

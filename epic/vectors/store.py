@@ -3,7 +3,7 @@
 header.json    documents, keep, vocabulary, model digest, checksums, first position in the collection
 terms.u16      term ids, ascending in each row
 weights.f16    their weights
-ids.bytes      document ids with order.i64 (`epic.ids`), only where they are not the numbers from the first position on
+ids.bytes      document ids with order.i64 (`store_ids`), only if they are not the numbers from the first position on
 """
 
 import hashlib
@@ -12,24 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from epic import ids
-from epic.files import InputError, read_json, sha256_of, write_json
-from epic.mapped import Mapped, announce
-from epic.vectors import MAX_VOCABULARY
+from epic.core.files import InputError, read_json, sha256_of, write_json
+from epic.core.mapped import Mapped, announce
+from epic.model.checkpoint import model_digest
+from epic.model.query_vector import MAX_VOCABULARY
+from epic.vectors import store_ids as ids
 
-UNKNOWN = "unknown"  # the model of vectors that were imported without it
+UNKNOWN = "unknown"  # the model of vectors that were imported without one
 FORMAT = "epic-vectors-2"
 KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
 ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
 
 
-def model_digest(checkpoint) -> str:
-    """What ties vectors to the model that made them: the sha256 of its weights."""
-    return sha256_of(Path(checkpoint) / "model.safetensors")
-
-
 def open_store(path, checkpoint) -> "Store":
-    """A store made by this very checkpoint."""
+    """Open a store made by this very checkpoint."""
     store, digest = Store(path), model_digest(checkpoint)
     if store.model == UNKNOWN:
         raise InputError(f"{path} was imported without its model; repeat epic import-vectors with --checkpoint {checkpoint}")
@@ -63,7 +59,7 @@ class Store:
 
     @cached_property
     def mapped(self) -> list[Mapped]:
-        """The two arrays, mapped when they are first asked for: whoever reads from first to last needs no map."""
+        """The two arrays, mapped when they are first asked for: reading from first to last needs no map."""
         return [Mapped(self.path / name, dtype, (self.documents, self.keep)) for name, dtype in ARRAYS.items()]
 
     @property
@@ -95,11 +91,11 @@ class Store:
         return self.documents
 
     def ids(self, rows: slice) -> list[str]:
-        """Document ids of some rows."""
+        """Return document ids of some rows."""
         return self._ids.of(rows)
 
     def positions(self, doc_ids) -> np.ndarray:
-        """Rows of the documents; one without a vector is an error."""
+        """Return the rows of the documents; refuse a document without a vector."""
         doc_ids = list(doc_ids)
         rows = self._ids.rows(doc_ids)  # (k,)
         if len(rows) and rows.min() < 0:
@@ -107,13 +103,13 @@ class Store:
         return rows
 
     def announce(self, rows: np.ndarray) -> None:
-        """Say that these rows will be read now."""
+        """Announce that these rows will be read now."""
         announce(rows, *self.mapped)
 
     def blocks(self, size: int):
         """Yield (ids, terms, weights) of `size` rows at a time from first to last, read once, and checked while read.
 
-        The other files, small ones, are checked before the first row.
+        The other files, which are small, are checked before the first row.
         """
         for name in self.sums.keys() - ARRAYS.keys():
             self._same(name, sha256_of(self.path / name))
@@ -141,7 +137,7 @@ class Store:
 
 
 class StoreWriter:
-    """Writes rows in document order into a folder, each byte once; `close` adds the header, without which it is no store."""
+    """A writer of rows in document order, each byte once; `close` adds the header, without which the folder is no store."""
 
     def __init__(self, path, keep: int, vocabulary: int, model: str, start: int = 0):
         if vocabulary > MAX_VOCABULARY:
@@ -164,7 +160,7 @@ class StoreWriter:
         self._ids.add(doc_ids)
 
     def close(self, *others: str) -> int:
-        """Write ids and header, with checksums of these and of other files in the folder; returns the number of documents."""
+        """Write ids and header, with checksums of these and of other files in the folder; return the number of documents."""
         for stream in self._files.values():
             stream.close()
         sums, width = {name: found.hexdigest() for name, found in self._sums.items()}, self._ids.close()

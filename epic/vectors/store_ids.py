@@ -8,36 +8,36 @@ from pathlib import Path
 
 import numpy as np
 
-from epic.compiled import compiled
-from epic.files import InputError
+from epic.core.files import InputError
+from epic.core.kernels import compiled
 
 FILES = ("ids.bytes", "order.i64")
 
 
 class Numbered:
-    """Ids that are `start`, `start` + 1, ...: nothing is stored."""
+    """Ids that are `start`, `start` + 1, ...: they are not stored."""
 
     def __init__(self, start: int, count: int):
         self.start, self.count = start, count
 
     def of(self, rows: slice) -> list[str]:
-        """Ids of some rows."""
+        """Return ids of some rows."""
         return [str(self.start + row) for row in range(self.count)[rows]]
 
     def rows(self, doc_ids: list[str]) -> np.ndarray:
-        """Rows of the ids, -1 for one that is not there."""
+        """Return the rows of the ids, -1 for an unknown one."""
         rows = np.full(len(doc_ids), -1, dtype=np.int64)  # (k,)
         text = "\n".join(doc_ids)
         if text.count("\n") == len(doc_ids) - 1:
             _numbers(np.frombuffer(text.encode("utf-8"), dtype=np.uint8), self.start, self.count, rows)
-        else:  # none at all, or one with a line break in it, which is no number
+        else:  # no id at all, or one with a line break in it, which is no number
             rows[:] = [self.rows([doc_id])[0] if "\n" not in doc_id else -1 for doc_id in doc_ids]
         return rows
 
 
 @compiled
 def _numbers(text, start, count, rows):  # pragma: no cover - compiled
-    """Rows of decimal numbers, one a line; what has another form ("007", "-1", "x") is not the id of a row."""
+    """Find the rows of decimal numbers, one a line; a text of another form ("007", "-1", "x") is not the id of a row."""
     line, number, digits, good = 0, 0, 0, True
     for place in range(len(text) + 1):
         if place == len(text) or text[place] == 10:
@@ -58,11 +58,11 @@ class Named:
         self._order = np.memmap(Path(folder) / "order.i64", dtype=np.int64, mode="r", shape=(count,))  # (n,)
 
     def of(self, rows: slice) -> list[str]:
-        """Ids of some rows."""
+        """Return ids of some rows."""
         return [doc_id.decode("utf-8") for doc_id in self._ids[rows].tolist()]
 
     def rows(self, doc_ids: list[str]) -> np.ndarray:
-        """Rows of the ids, -1 for one that is not there."""
+        """Return the rows of the ids, -1 for an unknown one."""
         encoded = [doc_id.encode("utf-8") for doc_id in doc_ids]
         keys = np.array(encoded, dtype=self._ids.dtype)  # (k,), cut where longer than any id there is
         places = np.searchsorted(self._ids, keys, sorter=self._order)  # (k,)
@@ -72,7 +72,7 @@ class Named:
 
 
 class IdWriter:
-    """Takes ids in the order of rows, without keeping them in memory; `close` writes the table if there must be one."""
+    """A writer of ids in the order of rows, which keeps none in memory; `close` writes the table if one is needed."""
 
     def __init__(self, folder, start: int):
         self.folder, self.start, self.count, self.width = Path(folder), start, 0, 0
@@ -96,7 +96,7 @@ class IdWriter:
             self.width = max(self.width, len(encoded))
 
     def close(self) -> int | None:
-        """The width of the table, or nothing where the ids are numbers; an id given twice is refused."""
+        """Return the width of the table, or None if the ids are numbers; refuse an id given twice."""
         if self._lines is None:
             return None
         self._lines.seek(0)

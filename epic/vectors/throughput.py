@@ -1,18 +1,18 @@
-"""How fast passages are encoded; in files of its own, since nothing of it is the same twice."""
+"""The speed of encoding passages; in files of its own, since it is never the same twice."""
 
 from pathlib import Path
 
-from epic.files import read_json, write_json
-from epic.machine import machine
+from epic.core.files import read_json, write_json
+from epic.core.machine import machine
 
 
 def pace(done: int, total: int, seconds: float) -> str:
-    """How far, how fast and how long still: for logs, where no progress bar is shown."""
+    """Describe progress, rate and time left: for logs, where no progress bar is shown."""
     rate = done / max(seconds, 1e-9)
     return f"{done} of {total} passages, {rate:.1f} passages/s, {(total - done) / rate / 60:.1f} minutes left"
 
 
 def write_pace(seconds: float, compute: dict, shard, out) -> None:
-    """How long a shard took, with the machine; beside the shard, which is the same each time."""
+    """Write a shard's time, with the machine, into a file beside the shard, which is the same each time."""
     documents = read_json(Path(shard) / "header.json")["documents"]
     write_json(out, {"documents": documents, "seconds": seconds, "compute": compute, "machine": machine()})

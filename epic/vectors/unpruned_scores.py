@@ -9,26 +9,25 @@ from collections.abc import Callable
 import numpy as np
 import torch
 
-from epic.batches import by_tokens
-from epic.documents import Documents, open_documents
-from epic.equations import strongest
-from epic.inference import load_model
-from epic.log import progress
-from epic.model import Epic
-from epic.runs import Run, ScoredDoc
-from epic.vectors import QueryVector, finite, read_vectors
+from epic.core.log import progress
+from epic.corpus.documents import Documents, open_documents
+from epic.corpus.runs import Run, ScoredDoc
+from epic.model.epic import EpicModel, load_model
+from epic.model.equations import strongest
+from epic.model.query_vector import QueryVector, finite, read_vectors
+from epic.vectors.batches import by_tokens
 
 AT_A_TIME = 20_000  # passages whose texts and word-pieces are in memory; a large query set has millions of candidates
 
 
 def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_budget: int) -> Run:
-    """EPIC scores for a run, from the files of an experiment."""
+    """Return EPIC scores for a run, from the files of an experiment."""
     model = load_model(checkpoint, compute)
     return unpruned_scores(model, open_documents(manifest), read_vectors(vectors), run, token_budget)
 
 
-def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryVector], run: Run, token_budget: int) -> Run:
-    """The run with sim(q, d) in place of the first-stage scores, in the same order."""
+def unpruned_scores(model: EpicModel, documents: Documents, queries: dict[str, QueryVector], run: Run, token_budget: int) -> Run:
+    """Return the run with sim(q, d) in place of the first-stage scores, in the same order."""
     wanted: dict[str, list[str]] = {}  # document id -> queries that have it as a candidate
     for query_id, hits in run.items():
         for hit in hits:
@@ -44,9 +43,9 @@ def unpruned_scores(model: Epic, documents: Documents, queries: dict[str, QueryV
 
 @torch.inference_mode()
 def pair_scores(
-    model: Epic, pieces: dict, wanted: dict, queries: dict, token_budget: int, done: Callable = lambda passages: None
+    model: EpicModel, pieces: dict, wanted: dict, queries: dict, token_budget: int, done: Callable = lambda passages: None
 ) -> dict:
-    """sim(q, d) by (query id, document id) for every document and the queries that want it; `done` is told how many are."""
+    """Return sim(q, d) by (query id, document id) for every document and the queries that want it; `done` gets batch sizes."""
     scores = {}
     with model.autocast():
         for batch in by_tokens(pieces, token_budget, model.body.window):
@@ -58,7 +57,7 @@ def pair_scores(
     return scores
 
 
-def passage_weights(model: Epic, doc_ids, pieces, wanted, queries):
+def passage_weights(model: EpicModel, doc_ids, pieces, wanted, queries):
     """Yield (document id, term ids, phi_d at those terms as float16) for the terms that its queries ask for."""
     tokens, equations = model.passage_tokens([pieces[doc_id] for doc_id in doc_ids]), model.equations
     h, w_d, c = equations.hidden(tokens.f), equations.w_d(tokens.f), equations.c(tokens.cls)  # (N, e), (N,), (B,)
@@ -73,7 +72,7 @@ def passage_weights(model: Epic, doc_ids, pieces, wanted, queries):
 
 
 def dot(query: QueryVector, weights: np.ndarray) -> float:
-    """sim(q, d) in float32, summed in the order of the terms."""
+    """Return sim(q, d) in float32, summed in the order of the terms."""
     total = np.float32(0)
     for weight, value in zip(query.weights, weights.astype(np.float32), strict=True):
         total += weight * value

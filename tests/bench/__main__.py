@@ -14,9 +14,9 @@ from time import perf_counter
 
 import torch
 
-from epic.compute import prepare
-from epic.encoder import encoder_folder
-from epic.files import write_json, write_text
+from epic.core.files import write_json, write_text
+from epic.model.device import prepare
+from epic.model.encoder import encoder_folder
 from tests.bench import growth, inputs, lookups, works
 from tests.bench.figure import draw, times
 from tests.bench.measure import Record, arithmetic, copying, pages_kept
@@ -152,7 +152,7 @@ def _page(records: list[Record], facts: dict, notes: dict) -> str:
 
 
 def _machine() -> dict:
-    from epic.machine import cpu_name
+    from epic.core.machine import cpu_name
 
     versions = {"python": platform.python_version(), "torch": torch.__version__}
     return {"cpu": cpu_name(), "cores": os.cpu_count(), "system": platform.platform(), **versions}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from epic.figures import drawn
+from epic.report.figures import drawn
 from tests.bench.measure import Record
 
 

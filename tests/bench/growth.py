@@ -53,7 +53,7 @@ class ShortTexts:
 
 def main(work: str, documents: int, folder: str) -> None:
     """Do the work, and print the seconds it took and the MB by which memory grew meanwhile."""
-    from epic.compute import prepare
+    from epic.model.device import prepare
 
     prepare("cpu", threads=1)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
@@ -65,8 +65,8 @@ def main(work: str, documents: int, folder: str) -> None:
 
 def encode(documents: int, folder: Path, out: Path):
     """A function that encodes a collection of so many passages."""
-    from epic.config import EncodeSettings
-    from epic.encode import encode_shard
+    from epic.experiment.settings import EncodeSettings
+    from epic.vectors.encode import encode_shard
 
     model, settings = inputs.minilm(), EncodeSettings(max_terms=2000, token_budget=4096, vocabulary_block=1024)
     encode_shard(model, "bench", ShortTexts(1), "1-of-1", settings, out.with_name("first"))  # what is compiled is compiled now
@@ -75,7 +75,7 @@ def encode(documents: int, folder: Path, out: Path):
 
 def prune(documents: int, folder: Path, out: Path):
     """A function that prunes the store in the folder."""
-    from epic.prune import prune
+    from epic.vectors.prune import prune
 
     inputs.write_store(out.with_name("few"), 10, 2000)
     prune([out.with_name("few")], 1000, 10, out.with_name("first"))  # what is compiled is compiled now
@@ -84,7 +84,7 @@ def prune(documents: int, folder: Path, out: Path):
 
 def evaluate(queries: int, folder: Path, out: Path):
     """A function that evaluates a run of so many queries, written here."""
-    from epic.evaluate import evaluate
+    from epic.evaluation.evaluate import evaluate
 
     run, texts, qrels = (out.with_name(name) for name in ("made.run", "queries.tsv", "qrels.txt"))
     with open(run, "w") as stream:

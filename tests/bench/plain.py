@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import softplus
 
-from epic.model import Epic
+from epic.model.epic import EpicModel
 
 
 def activation(x: Tensor) -> Tensor:
@@ -23,7 +23,7 @@ def activation(x: Tensor) -> Tensor:
 class PlainEpic(nn.Module):
     """The same weights as one of our models."""
 
-    def __init__(self, model: Epic):
+    def __init__(self, model: EpicModel):
         super().__init__()
         from transformers import BertConfig, BertForMaskedLM
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import torch
 
-from epic.importance import query_vector
-from epic.model import Epic
-from epic.phi import document_vectors
-from epic.select import take, top_terms
+from epic.model.epic import EpicModel
+from epic.model.query_torch import query_vector
+from epic.vectors.phi import document_vectors
+from epic.vectors.topk import take, top_terms
 from tests.bench import equality, inputs, plain
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
@@ -25,7 +25,7 @@ KEYS = [
 
 @pytest.fixture
 def released(mlm_encoder):
-    return inputs.undropped(Epic.from_encoder(mlm_encoder, "released", seed=7))
+    return inputs.undropped(EpicModel.from_encoder(mlm_encoder, "released", seed=7))
 
 
 def test_the_plain_way_computes_the_same_vectors(released):

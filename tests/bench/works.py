@@ -7,17 +7,18 @@ from time import process_time
 
 import torch
 
-from epic.config import EncodeSettings, TrainSettings
-from epic.encode import pruned_vectors
-from epic.frequencies import Counter
-from epic.graph import export
-from epic.log import progress
-from epic.loss import LOSSES
-from epic.model import Epic
-from epic.prune import prune
-from epic.session import Session
-from epic.store import Store
-from epic.train import Learner, scores_of
+from epic.core.log import progress
+from epic.experiment.settings import EncodeSettings, TrainSettings
+from epic.model.epic import EpicModel
+from epic.model.query_onnx import Session
+from epic.model.query_onnx_export import export
+from epic.rankers import epic as family
+from epic.training.loss import LOSSES
+from epic.training.train import Learner
+from epic.vectors.encode import pruned_vectors
+from epic.vectors.prune import prune
+from epic.vectors.store import Store
+from epic.vectors.value_counts import Counter
 from tests.bench import inputs, plain
 from tests.bench.equality import same_gradients, same_queries, same_vectors
 from tests.bench.measure import Way, arithmetic, copying, reading, versus
@@ -43,7 +44,7 @@ class Scale:
     prune_documents: int
 
 
-def forward_flops(model: Epic, lengths: list[int], terms: int) -> float:
+def forward_flops(model: EpicModel, lengths: list[int], terms: int) -> float:
     """Floating point operations of encoding texts without padding: the body, the head's transform and `terms` columns."""
     config = model.body.config
     e, inner, layers = config["hidden_size"], config["intermediate_size"], config["num_hidden_layers"]
@@ -51,7 +52,7 @@ def forward_flops(model: Epic, lengths: list[int], terms: int) -> float:
     return body + sum(lengths) * (2 * e * e + 2 * e * terms)
 
 
-def encode(name: str, model: Epic, batches: dict[int, int], rounds: int, keep: int = KEEP, clock=process_time):
+def encode(name: str, model: EpicModel, batches: dict[int, int], rounds: int, keep: int = KEEP, clock=process_time):
     """Passages to pruned vectors in memory, from their text on; they are as long and as unequal as usual.
 
     Our batches are counted in word-pieces: up to 96 for each passage of a batch of theirs.
@@ -85,12 +86,12 @@ def encode(name: str, model: Epic, batches: dict[int, int], rounds: int, keep: i
         )
 
 
-def train_step(name: str, model: Epic, count: int, rounds: int):
+def train_step(name: str, model: EpicModel, count: int, rounds: int):
     """One step of Adam over some triples."""
-    theirs, examples = plain.PlainEpic(model).train(), inputs.triples(model.train(), count, seed=3)
-    few = examples[:2]
-    loss = plain.train_step(theirs, None, few)
-    losses = LOSSES["one-minus-softmax"](scores_of(model, few))  # (B,)
+    theirs, examples = plain.PlainEpic(model.train()).train(), inputs.triples(count, seed=3)
+    few, pieces = examples[:2], inputs.as_pieces(model, examples)
+    loss = plain.train_step(theirs, None, pieces[:2])
+    losses = LOSSES["one-minus-softmax"](family.pair_scores(model, few, None))  # (B,)
     losses.mean().backward()
     equal = abs(loss - losses.mean().item()) < 1e-5 and same_gradients(theirs, model)
     theirs.zero_grad()
@@ -101,13 +102,13 @@ def train_step(name: str, model: Epic, count: int, rounds: int):
         validation_hits=1, validation_first_stage="none", validation_token_budget=512, patience=1, max_validations=1,
         max_tokens=None, precision="float32", threads=1,
     )  # fmt: skip
-    learner = Learner.of(model, settings, "one-minus-softmax")
-    plain.train_step(theirs, adam, few)  # Adam's own memory is there from now on, in both
+    learner = Learner.of(family, model, settings, "one-minus-softmax")
+    plain.train_step(theirs, adam, pieces[:2])  # Adam's own memory is there from now on, in both
     learner.learn(few, 1)
-    asked = sum(len(example.query) / count for example in examples)
-    flops = 3 * forward_flops(model, [len(ids) for example in examples for ids in example[2:]], int(asked))
+    asked = sum(len(example.query) / count for example in pieces)
+    flops = 3 * forward_flops(model, [len(ids) for example in pieces for ids in example[2:]], int(asked))
     yield versus(
-        Way(lambda: plain.train_step(theirs, adam, examples)),
+        Way(lambda: plain.train_step(theirs, adam, pieces)),
         Way(lambda: learner.learn(examples, 1)),
         rounds,
         equal=lambda left, right: equal and abs(left - right[0]) < 1e-3,
@@ -145,7 +146,7 @@ def pruning(folder: Path, documents: int, rs: tuple[int, ...], rounds: int):
         shutil.rmtree(out)
 
 
-def queries(name: str, model: Epic, folder: Path, rounds: int):
+def queries(name: str, model: EpicModel, folder: Path, rounds: int):
     """One query at a time, word-pieces included: transformers in torch against ONNX Runtime."""
     theirs = plain.PlainEpic(model).eval()
     checkpoint = folder / f"checkpoint-{name}"

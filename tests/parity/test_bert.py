@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from epic.bert import Packed
-from epic.body import load_pretrained
-from epic.files import InputError
+from epic.core.files import InputError
+from epic.model.bert import Packed
+from epic.model.body import load_pretrained
 
 pytestmark = pytest.mark.parity
 
@@ -28,7 +28,7 @@ def test_the_body_equals_transformers(tiny_encoder, segment):
 @torch.inference_mode()
 def test_windows_one_by_one_a_padded_batch_and_rows_in_pieces_are_the_same(tiny_encoder, monkeypatch):
     """On a GPU windows are padded and rows are not cut into pieces; here the three ways are compared on the CPU."""
-    from epic import bert
+    from epic.model import bert
 
     body = load_pretrained(tiny_encoder)[0].double().eval()
     packed = Packed.of([[2, 5, 6, 7, 3], [2, 3], [2, *range(5, 19), 3]], "cpu")

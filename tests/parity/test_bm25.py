@@ -5,10 +5,10 @@ import math
 
 import pytest
 
-from epic import java
-from epic.index import document_count, index
-from epic.retrieve import retrieve
-from epic.runs import read_run
+from epic.corpus.runs import read_run
+from epic.first_stage import anserini as java
+from epic.first_stage.index import document_count, index
+from epic.first_stage.retrieve import retrieve
 
 pytestmark = pytest.mark.parity
 DOCS = {"0": "pool price pool", "1": "the price of a café in Paris", "2": "swim spa", "10": "swim spa", "9": "swim spa"}

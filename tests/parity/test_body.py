@@ -5,10 +5,10 @@ import json
 import pytest
 import torch
 
-from epic.bert import Bert, Packed
-from epic.body import Other, body_of, load_pretrained
-from epic.files import InputError
-from epic.model import Epic
+from epic.core.files import InputError
+from epic.model.bert import Bert, Packed
+from epic.model.body import Other, body_of, load_pretrained
+from epic.model.epic import EpicModel
 from tests.conftest import WORDS
 
 pytestmark = pytest.mark.parity
@@ -67,7 +67,7 @@ def test_an_encoder_of_another_kind_gives_the_states_and_logits_of_transformers(
     for window, states in zip(windows, body.double().eval()(packed, 0).split([len(window) for window in windows]), strict=True):
         expected = theirs.base_model(input_ids=torch.tensor([window])).last_hidden_state[0]
         assert torch.allclose(states, expected, rtol=1e-9, atol=1e-10)
-    released = Epic.from_encoder(folder, "released", seed=1).double().eval()
+    released = EpicModel.from_encoder(folder, "released", seed=1).double().eval()
     tokens = released.query_tokens([[5, 6, 7]])
     found = released.equations.psi(released.equations.hidden(tokens.f), slice(0, len(WORDS)))
     logits = theirs(input_ids=torch.tensor([[2, 5, 6, 7, 3]])).logits[0, 1:-1]
@@ -75,15 +75,26 @@ def test_an_encoder_of_another_kind_gives_the_states_and_logits_of_transformers(
         assert torch.allclose(found, torch.log1p(torch.nn.functional.softplus(logits)), rtol=1e-8, atol=1e-9)
 
 
+def test_weights_that_are_missing_are_refused_and_not_made_up(other):
+    from safetensors.torch import load_file, save_file
+
+    folder, _ = other
+    weights = load_file(folder / "model.safetensors")
+    gone = next(name for name in weights if "layer.0." in name)
+    save_file({name: value for name, value in weights.items() if name != gone}, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(InputError, match=r"model\.safetensors has no .*\(1 weights are missing\)"):
+        load_pretrained(folder)
+
+
 def test_it_trains_saves_and_comes_back(other, tmp_path):
     for formulation in ("paper", "released"):
-        model = Epic.from_encoder(other[0], formulation, seed=1)
+        model = EpicModel.from_encoder(other[0], formulation, seed=1)
         text = " ".join("abcdefghijklmnopqrstuvwxyz" * 3)
         score = model.similarities(model.query_tokens(model.pieces(["a b"])), model.passage_tokens(model.pieces([text, ""])))
         score.sum().backward()
         assert model.body.words.weight.grad.abs().sum() > 0
         model.save_pretrained(tmp_path / formulation)
-        before, after = model.state_dict(), Epic.from_pretrained(tmp_path / formulation).state_dict()
+        before, after = model.state_dict(), EpicModel.from_pretrained(tmp_path / formulation).state_dict()
         assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from epic.model import Epic
+from epic.model.epic import EpicModel
 from tests.conftest import WORDS
 
 pytestmark = pytest.mark.parity
@@ -109,7 +109,7 @@ def both(model, tmp_path):
             if name.startswith("equations."):
                 parameter.normal_()
     model.float().save_pretrained(tmp_path / "checkpoint")
-    again = Epic.from_pretrained(tmp_path / "checkpoint").double()
+    again = EpicModel.from_pretrained(tmp_path / "checkpoint").double()
     return again, Reference(tmp_path / "checkpoint", model.formulation)
 
 
@@ -126,7 +126,7 @@ def test_scores_equal_the_loops(both):
 
 @torch.inference_mode()
 def test_passage_vectors_equal_the_loops_over_the_whole_vocabulary(both):
-    from epic.equations import phi_d
+    from epic.model.equations import phi_d
 
     model, reference = both
     tokens = model.passage_tokens([split(passage) for passage in PASSAGES])
@@ -141,9 +141,9 @@ def test_passage_vectors_equal_the_loops_over_the_whole_vocabulary(both):
 @torch.inference_mode()
 def test_what_encoding_and_re_ranking_write_equals_the_loops(both):
     """The float16 vectors of the stores, the query vectors, and the scores of unpruned rows; a passage of two windows too."""
-    from epic.encode import document_vectors
-    from epic.importance import query_vector
-    from epic.unpruned import pair_scores
+    from epic.model.query_torch import query_vector
+    from epic.vectors.phi import document_vectors
+    from epic.vectors.unpruned_scores import pair_scores
 
     model, reference = both
     model.float()
@@ -171,7 +171,7 @@ def test_the_released_expansion_is_the_masked_language_model_of_transformers(mlm
     from transformers import BertForMaskedLM
 
     theirs = BertForMaskedLM.from_pretrained(mlm_encoder).double().eval()
-    ours = Epic.from_encoder(mlm_encoder, "released", seed=7).double().eval()
+    ours = EpicModel.from_encoder(mlm_encoder, "released", seed=7).double().eval()
     pieces = split("cost of a pool")
     ids = torch.tensor([[CLS, *pieces, SEP]])
     logits = theirs(input_ids=ids, token_type_ids=torch.ones_like(ids)).logits[0, 1:-1]

@@ -8,9 +8,9 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.weightstats import ttost_paired
 
-from epic.resampling import bootstrap_interval, randomisation_test, ratio_interval
-from epic.significance import compare, equivalence_test, holm, paired_t_test
-from epic.verdicts import kendall_tau
+from epic.evaluation.resampling import bootstrap_interval, randomisation_test, ratio_interval
+from epic.evaluation.significance import compare, equivalence_test, holm, paired_t_test
+from epic.judging.verdicts import kendall_tau
 
 pytestmark = pytest.mark.parity
 RANKS = [0, 0, 0, *(1 / rank for rank in range(1, 11))]

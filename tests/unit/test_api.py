@@ -5,12 +5,13 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
 import epic
-from epic.encode import document_vectors
-from epic.files import InputError
-from epic.importance import query_vector
-from epic.select import top_terms
+from epic.core.files import InputError
+from epic.model.query_torch import query_vector
+from epic.vectors.phi import document_vectors
+from epic.vectors.topk import top_terms
 from tests.conftest import ROOT
 
 PASSAGES = ["price of a pool", "", "a b a café", " ".join("abcdefghijklmnopqrstuvwxyz" * 24)]
@@ -68,3 +69,23 @@ def test_scores_are_the_dot_product_of_both_vectors(ready):
     assert found.tolist() == pytest.approx(expected.tolist(), rel=2e-3, abs=1e-6)
     assert ready.score("", PASSAGES).tolist() == [0.0] * 4
     assert ready.score("a", []).shape == (0,)
+
+
+def test_the_api_uses_the_graph_until_the_weights_are_others(checkpoint, monkeypatch):
+    import copy
+    import pickle
+
+    from epic import api
+
+    model = api.Epic.from_pretrained(checkpoint)
+    asked = []
+    monkeypatch.setattr(api, "query_vector", lambda model, text: asked.append(text) or query_vector(model, text))
+    before = model.encode_query("cost of a pool")
+    assert asked == [] and model.graph is not None
+    for other in (copy.deepcopy(model), pickle.loads(pickle.dumps(model)), api.Epic.from_pretrained(checkpoint).double().float()):
+        assert other.graph is None
+        assert other.encode_query("cost of a pool").weights == pytest.approx(before.weights, abs=1e-5)
+    assert len(asked) == 3
+    with torch.no_grad():
+        next(model.body.encoder.layer[-1].output.LayerNorm.parameters()).mul_(2)
+    assert model.encode_query("cost of a pool").weights.tolist() != before.weights.tolist() and len(asked) == 4

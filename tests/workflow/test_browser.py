@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from tests.unit.test_report import HOSTILE, write_page
+from tests.unit.report.test_report import HOSTILE, write_page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 DRIVER = shutil.which("chromedriver")

@@ -6,7 +6,7 @@ import json
 
 import yaml
 
-from epic.records import read_queries, read_triples
+from epic.corpus.text_files import read_queries, read_triples
 from tests.conftest import ROOT, TINY, snakemake
 from tests.seeded import seed_tiny
 

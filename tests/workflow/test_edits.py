@@ -44,25 +44,25 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
 @pytest.mark.parametrize(
     ("module", "pattern", "replacement", "rerun", "kept"),
     [
-        ("epic/table.py", r"4, \"not run\"", '5, "not run"', {"table"}, {"rows", "evaluate", "train"}),
-        ("epic/table.py", "A Markdown table", "A nice Markdown table", set(), {"table"}),  # a docstring
-        ("epic/tune.py", "return values.index", "# why\n    return values.index", set(), {"tune"}),  # a comment
+        ("epic/report/table.py", r"4, \"not run\"", '5, "not run"', {"table"}, {"rows", "evaluate", "train"}),
+        ("epic/report/table.py", "A Markdown table", "A nice Markdown table", set(), {"table"}),  # a docstring
+        ("epic/ranking/tune.py", "return values.index", "# why\n    return values.index", set(), {"tune"}),  # a comment
         (
-            "epic/lookup.py",
+            "epic/vectors/pruned_scores.py",
             r"low = 0\n",
             "low = 0 + 0\n",
             {"rerank", "latency", "evaluate", "table"},
             {"train", "curves", "encode", "prune", "weigh"},
         ),
         (
-            "epic/measures.py",
+            "epic/evaluation/measures.py",
             r"doc_ids\[: measure\.depth\]",
             "doc_ids[: measure.depth or 9]",
             {"train", "evaluate", "tune", "significance"},
             {"index", "retrieve", "expand"},
         ),
         (
-            "epic/prune.py",
+            "epic/vectors/prune.py",
             "ROWS_AT_A_TIME = 256",
             "ROWS_AT_A_TIME = 128",
             {"prune", "rerank", "latency"},
@@ -77,9 +77,20 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             {"train", "encode", "table"},
         ),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
-        ("epic/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
+        ("epic/training/card.py", "Started anew.", "It started anew.", set(), {"train"}),  # a model card is for people
+        ("epic/experiment/check.py", "is no multiple of", "must be a multiple of", set(), {"train", "encode"}),
+        ("epic/training/train.py", "lower train.learning_rate", "try a lower train.learning_rate", set(), {"train"}),
+        ("docs/deviations.md", "- ", "- Note: ", {"report"}, {"table", "claims", "figures"}),
         (
-            "epic/timings.py",
+            "workflow/resources/published.yaml",
+            "value: 0.198",
+            "value: 0.199",
+            {"rows", "table", "claims"},
+            {"train", "evaluate", "latency"},
+        ),
+        ("epic/report/report.py", '"Results"', '"The results"', {"report"}, {"table", "claims", "charts", "encode", "latency"}),
+        (
+            "epic/latency/timings.py",
             "LEVEL = 0.95",
             "LEVEL = 0.9",
             {"latency", "claims", "report"},

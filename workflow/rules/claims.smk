@@ -1,6 +1,6 @@
 """claims: the sentences of the paper, checked.
 
-in   workflow/resources/claims.yaml, and what this experiment found out
+in   workflow/resources/claims.yaml, and the findings of this experiment
 out  results/{experiment}/claims.json, .md
 """
 
@@ -14,9 +14,9 @@ rule claims:
     input:
         claims=Path(workflow.basedir, "workflow", "resources", "claims.yaml"),
         table=rules.table.output.json,
-        tests=lambda wildcards: tested_sets(wildcards)[setting("evaluate", "headline")(wildcards)],
+        tests=files(inputs.headline_tests),
         collection=rules.statistics.output.collection,
-        others=lambda wildcards: leaves(cutoffs_of(wildcards)) + leaves(by_model(wildcards)) + leaves(by_row(wildcards)),
+        others=all_of(inputs.cutoffs, inputs.by_model, inputs.by_row),
     output:
         json="results/{experiment}/claims.json",
         md=report("results/{experiment}/claims.md", caption="../report/claims.rst", category="claims"),
@@ -25,11 +25,12 @@ rule claims:
     conda:
         "../../environment.yml"
     params:
-        cutoffs=cutoffs_of,
-        by_model=by_model,
-        by_row=by_row,
+        cutoffs=files(inputs.cutoffs),
+        by_model=files(inputs.by_model),
+        by_row=files(inputs.by_row),
+        families=of_settings(lookup.families_of_models),
         headline=setting("evaluate", "headline"),
-        differs=conditions_by_model,
+        differs=of_settings(conditions.conditions_by_model),
         title=setting("title"),
         note=setting("note"),
         code=code("claims"),

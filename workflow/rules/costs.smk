@@ -1,4 +1,4 @@
-"""costs: what pre-computing the passage vectors of a model takes.
+"""costs: the cost of pre-computing a model's passage vectors.
 
 in   results/{experiment}/encode/{model}/{i}-of-{n}.pace.json, results/{experiment}/prune/{model}/{keep}/
 out  results/{experiment}/costs/{model}.json
@@ -7,9 +7,7 @@ out  results/{experiment}/costs/{model}.json
 
 rule costs:
     input:
-        paces=lambda wildcards: shards_of(wildcards, wildcards.model, rules.encode.output.pace),
-        shards=lambda wildcards: shards_of(wildcards, wildcards.model),
-        stores=lambda wildcards: list(stores_of(wildcards).values()),
+        unpack(files(inputs.vectors_and_stores, "model")),
     output:
         costs="results/{experiment}/costs/{model}.json",
     log:
@@ -17,7 +15,7 @@ rule costs:
     conda:
         "../../environment.yml"
     params:
-        stores=stores_of,
+        stores=files(inputs.stores, "model"),
         code=code("costs"),
     script:
         "../scripts/costs.py"

@@ -13,7 +13,7 @@ localrules:
 
 rule data:
     input:
-        lambda wildcards: files_of(wildcards, experiment_of(wildcards)["data"]["documents"], "docs"),
+        files(inputs.documents),
     output:
         manifest="results/{experiment}/data/manifest.json",
     log:
@@ -21,9 +21,9 @@ rule data:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=store_memory,
+        mem_mb=lambda wildcards: rates.store_memory(setting("data", "count")(wildcards)),
     params:
-        documents=lambda wildcards: dataset_of(wildcards, setting("data", "documents")(wildcards)),
+        documents=dataset(setting("data", "documents")),
         total=setting("data", "count"),
         code=code("data"),
     script:
@@ -32,7 +32,7 @@ rule data:
 
 rule queries:
     input:
-        lambda wildcards: files_of(wildcards, item("query_set", "dataset")(wildcards), "queries", "qrels"),
+        files(inputs.queries, "query_set"),
         manifest=rules.data.output.manifest,
     output:
         queries="results/{experiment}/data/{query_set}.queries.tsv",
@@ -42,7 +42,7 @@ rule queries:
     conda:
         "../../environment.yml"
     params:
-        dataset=lambda wildcards: dataset_of(wildcards, item("query_set", "dataset")(wildcards)),
+        dataset=dataset(item("query_set", "dataset")),
         code=code("queries"),
     script:
         "../scripts/queries.py"

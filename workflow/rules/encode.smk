@@ -1,14 +1,14 @@
 """encode: passage vectors, one folder per shard, and the counts of all their values.
 
 in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
-out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, how fast it went
+out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, its speed
 """
 
 
 rule encode:
     input:
         manifest=rules.data.output.manifest,
-        checkpoint=rules.train.output.checkpoint,
+        checkpoint=files(inputs.precomputing, "model"),
     output:
         vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),
         pace="results/{experiment}/encode/{model}/{scatteritem}.pace.json",
@@ -20,12 +20,12 @@ rule encode:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=gpu,
+        gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="4h",
     params:
-        encode=lambda wildcards: {key: value for key, value in setting("encode")(wildcards).items() if key != "shards"},
-        compute=compute,
+        encode=of_settings(lookup.encode_of),
+        compute=of_settings(lookup.compute_of),
         code=code("encode"),
     script:
         "../scripts/encode.py"

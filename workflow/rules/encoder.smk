@@ -1,6 +1,6 @@
-"""encoder: the pre-trained language model that a model starts from, checked by sha256.
+"""encoder: the pre-trained language model that models start from, checked by sha256; made once, however many models have it.
 
-out  results/{experiment}/encoder/{model}/
+out  results/{experiment}/encoder/{encoder}/
 """
 
 
@@ -10,13 +10,13 @@ localrules:
 
 rule encoder:
     output:
-        folder=directory("results/{experiment}/encoder/{model}"),
+        folder=directory("results/{experiment}/encoder/{encoder}"),
     log:
-        "results/{experiment}/logs/encoder/{model}.log",
+        "results/{experiment}/logs/encoder/{encoder}.log",
     conda:
         "../../environment.yml"
     params:
-        encoder=item("model", "encoder"),
+        encoder=of_settings(lookup.encoder_named, "encoder"),
         code=code("encoder"),
     script:
         "../scripts/encoder.py"

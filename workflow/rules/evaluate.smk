@@ -7,7 +7,7 @@ out  results/{experiment}/evaluate/{row}/{query_set}.tsv
 
 rule evaluate:
     input:
-        run=lambda wildcards: run_of(wildcards, wildcards.query_set),
+        run=files(inputs.scored_run, "row", "query_set"),
         queries=rules.queries.output.queries,
         qrels=rules.queries.output.qrels,
     output:

@@ -1,4 +1,4 @@
-"""expand: what a first stage indexes, as JSON lines: passages, with predicted queries appended, or reweighted.
+"""expand: the texts that a first stage indexes, as JSON lines: passages, with predicted queries appended, or reweighted.
 
 in   results/{experiment}/data/manifest.json, predicted queries or weighted texts
 out  results/{experiment}/expand/{first_stage}/
@@ -7,9 +7,8 @@ out  results/{experiment}/expand/{first_stage}/
 
 rule expand:
     input:
+        unpack(files(inputs.expansion, "first_stage")),
         manifest=rules.data.output.manifest,
-        predicted=files_of_stage("predicted_queries"),
-        weighted=files_of_stage("weighted_text"),
     output:
         collection=directory("results/{experiment}/expand/{first_stage}"),
     log:
@@ -20,7 +19,7 @@ rule expand:
         mem_mb=4_000,
         runtime="4h",
     params:
-        samples=lambda wildcards: (item("first_stage", "predicted_queries")(wildcards) or {"samples": None})["samples"],
+        samples=of_settings(lookup.samples_of, "first_stage"),
         code=code("expand"),
     script:
         "../scripts/expand.py"

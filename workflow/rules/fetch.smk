@@ -16,8 +16,7 @@ rule fetch:
     conda:
         "../../environment.yml"
     params:
-        urls=lambda wildcards: download_of(wildcards)["urls"],
-        md5=lambda wildcards: download_of(wildcards)["md5"],
+        download=of_settings(lookup.download_named, "file"),
         code=code("fetch"),
     script:
         "../scripts/fetch.py"

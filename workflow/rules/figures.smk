@@ -1,4 +1,4 @@
-"""figures: the paper's figures, and what it does not show.
+"""figures: the paper's figures, and figures beyond the paper's.
 
 in   results/{experiment}/frequencies/{model}.tsv, interpret/{model}.json, train/{model}/history.tsv
      results/{experiment}/table.json, claims.json, tune/{model}/{first_stage}.json, latency/{row}.json
@@ -13,6 +13,8 @@ localrules:
     curves,
     words,
     charts,
+    cutoffs,
+    pruning,
 
 
 rule figures:
@@ -68,22 +70,51 @@ rule words:
 rule charts:
     input:
         table=rules.table.output.json,
-        claims=rules.claims.output.json,
-        cutoffs=lambda wildcards: leaves(cutoffs_of(wildcards)),
-        latencies=lambda wildcards: leaves(timed_rows(wildcards)),
+        latencies=all_of(inputs.latencies),
     output:
         tradeoff=report("results/{experiment}/figures/tradeoff.png", caption="../report/tradeoff.rst", category="figures"),
-        pruning=report("results/{experiment}/figures/pruning.png", caption="../report/pruning.rst", category="figures"),
-        cutoffs=report("results/{experiment}/figures/cutoffs.png", caption="../report/cutoffs.rst", category="figures"),
         stages=report("results/{experiment}/figures/stages.png", caption="../report/stages.rst", category="figures"),
-        pdfs=expand("results/{{experiment}}/figures/{name}.pdf", name=["tradeoff", "pruning", "cutoffs", "stages"]),
+        pdfs=expand("results/{{experiment}}/figures/{name}.pdf", name=["tradeoff", "stages"]),
     log:
         "results/{experiment}/logs/figures/charts.log",
     conda:
         "../../environment.yml"
     params:
-        cutoffs=cutoffs_of,
-        latencies=timed_rows,
+        latencies=files(inputs.latencies),
         code=code("charts"),
     script:
         "../scripts/charts.py"
+
+
+rule pruning:
+    input:
+        table=rules.table.output.json,
+    output:
+        png=report("results/{experiment}/figures/pruning.png", caption="../report/pruning.rst", category="figures"),
+        pdf="results/{experiment}/figures/pruning.pdf",
+    log:
+        "results/{experiment}/logs/figures/pruning.log",
+    conda:
+        "../../environment.yml"
+    params:
+        code=code("pruning"),
+    script:
+        "../scripts/pruning.py"
+
+
+rule cutoffs:
+    input:
+        claims=rules.claims.output.json,
+        cutoffs=all_of(inputs.cutoffs),
+    output:
+        png=report("results/{experiment}/figures/cutoffs.png", caption="../report/cutoffs.rst", category="figures"),
+        pdf="results/{experiment}/figures/cutoffs.pdf",
+    log:
+        "results/{experiment}/logs/figures/cutoffs.log",
+    conda:
+        "../../environment.yml"
+    params:
+        cutoffs=files(inputs.cutoffs),
+        code=code("cutoffs"),
+    script:
+        "../scripts/cutoffs.py"

@@ -1,4 +1,4 @@
-"""frequencies: how often each value occurs in the passage vectors, over all passages and the whole vocabulary.
+"""frequencies: frequencies of the values in the passage vectors, over all passages and the whole vocabulary.
 
 in   results/{experiment}/encode/{model}/{i}-of-{n}/
 out  results/{experiment}/frequencies/{model}.tsv
@@ -7,7 +7,7 @@ out  results/{experiment}/frequencies/{model}.tsv
 
 rule frequencies:
     input:
-        shards=shards_of,
+        shards=files(inputs.shards, "model"),
     output:
         counts="results/{experiment}/frequencies/{model}.tsv",
     log:

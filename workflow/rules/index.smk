@@ -19,7 +19,7 @@ rule index:
     threads: 8
     resources:
         heap_mb=setting("compute", "index_memory_mb"),
-        mem_mb=java_memory,
+        mem_mb=lambda wildcards: rates.java_memory(setting("compute", "index_memory_mb")(wildcards)),
         runtime="4h",
     params:
         code=code("index"),

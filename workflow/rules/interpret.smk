@@ -8,9 +8,9 @@ out  results/{experiment}/interpret/{model}.json
 rule interpret:
     input:
         manifest=rules.data.output.manifest,
-        checkpoint=rules.train.output.checkpoint,
-        qrels=lambda wildcards: list(shown_qrels(wildcards).values()),
-        expanded=expanded_collection,
+        checkpoint=files(inputs.precomputing, "model"),
+        qrels=all_of(inputs.shown_qrels),
+        expanded=files(inputs.expanded_collection),
     output:
         texts="results/{experiment}/interpret/{model}.json",
     log:
@@ -19,14 +19,14 @@ rule interpret:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=gpu,
+        gpu=of_settings(lookup.gpus),
         mem_mb=memory(8_000),
         runtime="1h",
     params:
         texts=setting("texts"),
-        qrels=shown_qrels,
+        qrels=files(inputs.shown_qrels),
         vocabulary_block=setting("encode", "vocabulary_block"),
-        compute=compute,
+        compute=of_settings(lookup.compute_of),
         code=code("interpret"),
     script:
         "../scripts/interpret.py"

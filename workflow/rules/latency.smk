@@ -7,7 +7,7 @@ out  results/{experiment}/latency/{row}.json, .tsv
 
 rule latency:
     input:
-        unpack(timed_inputs),
+        unpack(files(inputs.timing, "row")),
     output:
         summary="results/{experiment}/latency/{row}.json",
         queries="results/{experiment}/latency/{row}.tsv",
@@ -17,14 +17,14 @@ rule latency:
         "../../environment.yml"
     threads: 1024  # scaled to all cores: nothing runs beside a measurement
     resources:
-        gpu=lambda wildcards: gpu(wildcards) if timed_row(wildcards)["kind"] == "model" else 0,
+        gpu=of_row(lookup.gpus_of_timing),
         mem_mb=memory(16_000),
         runtime="4h",
         slurm_extra="--exclusive",  # on a cluster: a node for itself
     params:
-        row=lambda wildcards: {key: row_here(wildcards).get(key) for key in ("kind", "keep")},
-        system=timed_settings,
+        row=of_row(lookup.timed_row),
+        system=of_row(lookup.timed_settings),
         latency=setting("latency"),
-        code=code("latency"),
+        code=code_of("latency", model_named),
     script:
         "../scripts/latency.py"

@@ -1,4 +1,4 @@
-"""metadata: what a run was.
+"""metadata: the facts of a run: versions, digests, seeds, commands.
 
 in   the experiment's file, the collection's manifest, queries, judgments, checkpoints, rows
 out  results/{experiment}/metadata.json
@@ -9,9 +9,9 @@ rule metadata:
     input:
         experiment=experiment_file,
         manifest=rules.data.output.manifest,
-        queries=lambda wildcards: list(query_files(wildcards).values()),
-        checkpoints=lambda wildcards: list(checkpoints_of(wildcards).values()),
-        rows=lambda wildcards: leaves(rows_of(wildcards)),
+        queries=all_of(inputs.query_files),
+        checkpoints=all_of(inputs.checkpoints),
+        rows=all_of(inputs.rows),
     output:
         metadata="results/{experiment}/metadata.json",
     log:
@@ -20,10 +20,10 @@ rule metadata:
         "../../environment.yml"
     params:
         settings=experiment_of,
-        queries=query_files,
-        checkpoints=checkpoints_of,
-        commands=commands_of,
-        stages=stage_digests(),
+        queries=files(inputs.query_files),
+        checkpoints=files(inputs.checkpoints),
+        commands=lambda wildcards: deliverables.commands_of(wildcards.experiment, experiment_of(wildcards)),
+        stages=lambda wildcards: digests.all_digests(SCRIPTS, experiment_of(wildcards)),
         code=code("metadata"),
     script:
         "../scripts/metadata.py"

@@ -8,7 +8,7 @@ out  results/{experiment}/prune/{model}/{keep}/
 rule prune:
     input:
         manifest=rules.data.output.manifest,
-        shards=shards_of,
+        shards=files(inputs.shards, "model"),
     output:
         store=directory("results/{experiment}/prune/{model}/{keep}"),
     log:

@@ -7,7 +7,7 @@ out  results/{experiment}/replay/{row}/{query_set}.run
 
 rule replay:
     input:
-        published=published_run,
+        published=files(inputs.published_run, "row", "query_set"),
         manifest=rules.data.output.manifest,
         queries=rules.queries.output.queries,
     output:

@@ -12,8 +12,9 @@ localrules:
 
 rule report:
     input:
-        lambda wildcards: leaves(report_files(wildcards)),
-        figures=lambda wildcards: figures_of(wildcards.experiment),
+        all_of(inputs.report),
+        deviations=Path(workflow.basedir, "docs", "deviations.md"),
+        figures=lambda wildcards: deliverables.figure_files(wildcards.experiment, experiment_of(wildcards)),
         page=[Path(workflow.basedir, "workflow", "report", f"page.{kind}") for kind in ("html", "css", "js")],
         captions=sorted(Path(workflow.basedir, "workflow", "report").glob("*.rst")),
     output:
@@ -23,8 +24,8 @@ rule report:
     conda:
         "../../environment.yml"
     params:
-        files=report_files,
-        commands=commands_of,
+        files=files(inputs.report),
+        commands=lambda wildcards: deliverables.commands_of(wildcards.experiment, experiment_of(wildcards)),
         settings=experiment_of,
         paper=EXPERIMENTS["paper"],
         code=code("report"),

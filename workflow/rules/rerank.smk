@@ -1,4 +1,4 @@
-"""rerank: runs of the rows that combine a first stage with EPIC, from stored vectors or, unpruned, without a store.
+"""rerank: runs of the rows that combine a first stage with a model, from stored vectors or, unpruned, without a store.
 
 in   a first-stage run, its tuned cut-off, query vectors, the checkpoint, and a pruned store unless all terms are kept
 out  results/{experiment}/rerank/{row}/{query_set}.run
@@ -7,12 +7,9 @@ out  results/{experiment}/rerank/{row}/{query_set}.run
 
 rule rerank:
     input:
+        unpack(files(inputs.reranking, "row", "query_set")),
         manifest=rules.data.output.manifest,
-        checkpoint=of_row(rules.train.output.checkpoint),
-        store=store_of,
-        cutoff=of_row(rules.tune.output.cutoff),
-        vectors=of_row(rules.weigh.output.vectors),
-        run=of_row(rules.retrieve.output.run),
+        queries=rules.queries.output.queries,
     output:
         run="results/{experiment}/rerank/{row}/{query_set}.run",
     log:
@@ -23,13 +20,14 @@ rule rerank:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=reranking_gpu,
+        gpu=of_row(lookup.gpus_of_reranking),
         mem_mb=memory(16_000),
         runtime="24h",  # unpruned, with millions of candidates
     params:
         tail=setting("rerank", "tail"),
-        compute=compute,
+        family=of_row(lookup.family_of_row),
+        compute=of_settings(lookup.compute_of),
         token_budget=setting("encode", "token_budget"),
-        code=code("rerank"),
+        code=code_of("rerank", model_named),
     script:
         "../scripts/rerank.py"

@@ -20,10 +20,10 @@ rule retrieve:
     threads: 2
     resources:
         heap_mb=setting("compute", "index_memory_mb"),
-        mem_mb=java_memory,
+        mem_mb=lambda wildcards: rates.java_memory(setting("compute", "index_memory_mb")(wildcards)),
         runtime="4h",
     params:
-        bm25=lambda wildcards: {key: item("first_stage", key)(wildcards) for key in ("k1", "b")},  # as one value: params are compared without their names
+        bm25=of_settings(lookup.bm25_of, "first_stage"),  # as one value: params are compared without their names
         hits=item("query_set", "hits"),
         code=code("retrieve"),
     script:

@@ -13,7 +13,7 @@ localrules:
 
 rule rows:
     input:
-        unpack(row_inputs),
+        unpack(files(inputs.row_facts, "row")),
     output:
         row="results/{experiment}/rows/{row}.json",
     log:
@@ -22,9 +22,9 @@ rule rows:
         "../../environment.yml"
     params:
         row=item("row"),
-        settings=row_settings,
-        differs=conditions_of,
-        query_sets=scored_sets,
+        settings=of_row(lookup.row_settings),
+        differs=of_row(conditions.row_conditions),
+        query_sets=of_row(lookup.sets_of),
         code=code("rows"),
     script:
         "../scripts/rows.py"
@@ -32,11 +32,8 @@ rule rows:
 
 rule pages:
     input:
+        unpack(files(inputs.row_page, "row")),
         row=rules.rows.output.row,
-        latency=lambda wildcards: (
-            rules.latency.output.summary if item_of(wildcards, "row", wildcards.row)["kind"] in TIMED else []
-        ),
-        values=lambda wildcards: [test[side] for test in tests_of(wildcards) for side in ("system", "baseline")],
     output:
         page="results/{experiment}/rows/{row}.md",
     log:
@@ -44,10 +41,10 @@ rule pages:
     conda:
         "../../environment.yml"
     params:
-        tests=tests_of,
+        tests=files(inputs.own_tests, "row"),
         alpha=setting("evaluate", "alpha"),
         note=setting("note"),
-        command=lambda wildcards: commands_of(wildcards)[wildcards.row],
+        command=lambda wildcards: deliverables.commands_of(wildcards.experiment, experiment_of(wildcards))[wildcards.row],
         code=code("pages"),
     script:
         "../scripts/pages.py"

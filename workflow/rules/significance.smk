@@ -7,7 +7,7 @@ out  results/{experiment}/significance/{query_set}.json
 
 rule significance:
     input:
-        values=lambda wildcards: list(compared_values(wildcards).values()),
+        values=lambda wildcards: list(files(inputs.compared_values, "query_set")(wildcards).values()),
     output:
         tests="results/{experiment}/significance/{query_set}.json",
     log:
@@ -15,9 +15,9 @@ rule significance:
     conda:
         "../../environment.yml"
     params:
-        families=families_of,
-        values=compared_values,
-        metric=lambda wildcards: metric_of(wildcards, wildcards.query_set),
+        families=of_settings(lookup.comparisons_on, "query_set"),
+        values=files(inputs.compared_values, "query_set"),
+        metric=of_settings(lookup.metric_of, "query_set"),
         alpha=setting("evaluate", "alpha"),
         code=code("significance"),
     script:

@@ -11,13 +11,9 @@ localrules:
 
 rule statistics:
     input:
-        lambda wildcards: [
-            file
-            for name in setting("statistics", "queries")(wildcards)
-            for file in files_of(wildcards, name, "queries", "qrels")
-        ],
-        shards=lambda wildcards: shards_of(wildcards, first_model(wildcards)),
-        checkpoint=lambda wildcards: at(rules.train.output.checkpoint, wildcards, model=first_model(wildcards)),
+        all_of(inputs.counted_queries),
+        unpack(files(inputs.counting)),
+        manifest=rules.data.output.manifest,
     output:
         collection="results/{experiment}/statistics/collection.json",
     log:
@@ -25,7 +21,9 @@ rule statistics:
     conda:
         "../../environment.yml"
     params:
-        datasets=lambda wildcards: [dataset_of(wildcards, name) for name in setting("statistics", "queries")(wildcards)],
+        datasets=lambda wildcards: [
+            dataset_of(name, wildcards.experiment) for name in setting("statistics", "queries")(wildcards)
+        ],
         code=code("statistics"),
     script:
         "../scripts/statistics.py"

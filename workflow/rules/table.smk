@@ -12,9 +12,9 @@ localrules:
 
 rule table:
     input:
-        rows=lambda wildcards: leaves(rows_of(wildcards)),
-        latencies=lambda wildcards: leaves(timed_rows(wildcards)),
-        tests=lambda wildcards: leaves(tested_sets(wildcards)),
+        rows=all_of(inputs.rows),
+        latencies=all_of(inputs.latencies),
+        tests=all_of(inputs.tests),
     output:
         md=report("results/{experiment}/table.md", caption="../report/table.rst", category="table"),
         tex="results/{experiment}/table.tex",
@@ -25,8 +25,8 @@ rule table:
     conda:
         "../../environment.yml"
     params:
-        latencies=timed_rows,
-        tests=tested_sets,
+        latencies=files(inputs.latencies),
+        tests=files(inputs.tests),
         headline=setting("evaluate", "headline"),
         title=setting("title"),
         note=setting("note"),

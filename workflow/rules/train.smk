@@ -1,20 +1,16 @@
-"""train: EPIC from a pre-trained encoder, on triples, chosen on the validation queries; goes on where it was cut off.
+"""train: a model from a pre-trained encoder, on triples, chosen on the validation queries; an interrupted training goes on.
 
-in   results/{experiment}/encoder/{model}/, triples, validation queries with their first-stage run
+in   results/{experiment}/encoder/{encoder}/, triples, validation queries with their first-stage run
 out  results/{experiment}/train/{model}/checkpoint/, history.tsv; until then results/{experiment}/state/train/{model}/
 """
 
 
 rule train:
     input:
+        unpack(files(inputs.training, "model")),
         manifest=rules.data.output.manifest,
-        encoder=rules.encoder.output.folder,
-        start=start_of,
         triples=rules.triples.output.triples,
         queries=rules.triples.output.queries,
-        validation_queries=validation(rules.queries.output.queries),
-        validation_qrels=validation(rules.queries.output.qrels),
-        validation_run=validation(rules.retrieve.output.run),
     output:
         checkpoint=directory("results/{experiment}/train/{model}/checkpoint"),
         history="results/{experiment}/train/{model}/history.tsv",
@@ -26,16 +22,16 @@ rule train:
         "../../environment.yml"
     threads: setting("train", "threads")
     resources:
-        gpu=gpu,
+        gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="24h",
     params:
-        model=item("model"),
+        model=lambda wildcards: lookup.training_of(item_of(wildcards, "model")),
         train=setting("train"),
-        data=lambda wildcards: {key: experiment_of(wildcards)[key] for key in ("data", "triples")},
+        data=of_settings(lookup.trained_on),
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
-        relevance=relevance_of(validation_set),
-        code=code("train"),
+        relevance=of_settings(lookup.validation_relevance),
+        code=code_of("train", model_named),
     script:
         "../scripts/train.py"

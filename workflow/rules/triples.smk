@@ -11,7 +11,7 @@ localrules:
 
 rule triples:
     input:
-        unpack(triples_inputs),
+        unpack(files(inputs.triples)),
         manifest=rules.data.output.manifest,
     output:
         triples="results/{experiment}/triples/triples.tsv",
@@ -22,8 +22,7 @@ rule triples:
         "../../environment.yml"
     params:
         source=setting("triples"),
-        total=lambda wildcards: experiment_of(wildcards)["train"]["max_validations"]
-        * experiment_of(wildcards)["train"]["validate_every"],
+        total=of_settings(lookup.triples_wanted),
         code=code("triples"),
     script:
         "../scripts/triples.py"

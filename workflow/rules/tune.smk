@@ -1,4 +1,4 @@
-"""tune: how many first-stage hits to re-rank, chosen on the tuning queries (those of validation where there are no others).
+"""tune: the number of first-stage hits to re-rank, chosen on the tuning queries (those of validation if there are no others).
 
 in   results/{experiment}/train/{model}/checkpoint/, their query vectors, judgments and first-stage run
 out  results/{experiment}/tune/{model}/{first_stage}.json
@@ -7,11 +7,8 @@ out  results/{experiment}/tune/{model}/{first_stage}.json
 
 rule tune:
     input:
+        unpack(files(inputs.tuning, "model", "first_stage")),
         manifest=rules.data.output.manifest,
-        checkpoint=rules.train.output.checkpoint,
-        vectors=tuning(rules.weigh.output.vectors),
-        qrels=tuning(rules.queries.output.qrels),
-        run=tuning(rules.retrieve.output.run),
     output:
         cutoff="results/{experiment}/tune/{model}/{first_stage}.json",
     log:
@@ -20,14 +17,15 @@ rule tune:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=gpu,
+        gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="4h",
     params:
         max_cutoff=setting("tune", "max_cutoff"),
-        relevance=relevance_of(tuning_set),
-        compute=compute,
+        relevance=of_settings(lookup.tuning_relevance),
+        family=item("model", "family"),
+        compute=of_settings(lookup.compute_of),
         token_budget=setting("encode", "token_budget"),
-        code=code("tune"),
+        code=code_of("tune", model_named),
     script:
         "../scripts/tune.py"

@@ -7,7 +7,7 @@ out  results/{experiment}/weigh/{model}/{query_set}.jsonl
 
 rule weigh:
     input:
-        checkpoint=rules.train.output.checkpoint,
+        checkpoint=files(inputs.precomputing, "model"),
         queries=rules.queries.output.queries,
     output:
         vectors="results/{experiment}/weigh/{model}/{query_set}.jsonl",
@@ -17,11 +17,11 @@ rule weigh:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=gpu,
+        gpu=of_settings(lookup.gpus),
         mem_mb=memory(8_000),
         runtime="4h",
     params:
-        compute=compute,
+        compute=of_settings(lookup.compute_of),
         code=code("weigh"),
     script:
         "../scripts/weigh.py"

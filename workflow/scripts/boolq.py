@@ -1,7 +1,7 @@
 """Make a collection of BoolQ's questions."""
 
-from epic.boolq import make_boolq
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.corpus.boolq import make_boolq
 
 with log_to(snakemake.log[0]):
     make_boolq(snakemake.output.folder)

@@ -1,13 +1,9 @@
 """Draw the results as a whole."""
 
-from epic.charts import cutoffs, pruning, published_cutoffs, stages, tradeoff
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.report.charts import stages, tradeoff
 
 with log_to(snakemake.log[0]):
-    files, params = snakemake.input, snakemake.params
-    pngs = [snakemake.output[name] for name in ("tradeoff", "pruning", "cutoffs", "stages")]
-    outs = list(zip(pngs, snakemake.output.pdfs, strict=True))
-    tradeoff(files.table, outs[0])
-    pruning(files.table, outs[1])
-    cutoffs(params.cutoffs, published_cutoffs(files.claims), outs[2])
-    stages(files.table, params.latencies, outs[3])
+    files, pdfs = snakemake.input, snakemake.output.pdfs
+    tradeoff(files.table, [snakemake.output.tradeoff, pdfs[0]])
+    stages(files.table, snakemake.params.latencies, [snakemake.output.stages, pdfs[1]])

@@ -1,8 +1,8 @@
 """Check the sentences of the paper."""
 
-from epic.claims import write_claims
-from epic.evidence import read_evidence
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.judging.claims import write_claims
+from epic.judging.evidence import read_evidence
 
 with log_to(snakemake.log[0]):
     files, params, out = snakemake.input, snakemake.params, snakemake.output
@@ -15,4 +15,5 @@ with log_to(snakemake.log[0]):
         by_model=params.by_model,
         by_row=params.by_row,
     )
-    write_claims(files.claims, evidence, params.differs, params.title, params.note, {"json": out.json, "md": out.md})
+    outs = {"json": out.json, "md": out.md}
+    write_claims(files.claims, evidence, params.differs, params.families, params.title, params.note, outs)

@@ -1,7 +1,7 @@
-"""Sum up what the vectors of a model cost."""
+"""Sum up the costs of a model's vectors."""
 
-from epic.costs import write_costs
-from epic.log import log_to
+from epic.analysis.costs import write_costs
+from epic.core.log import log_to
 
 with log_to(snakemake.log[0]):
     files = snakemake.input

@@ -1,7 +1,7 @@
 """Draw the course of training."""
 
-from epic.figures import training_figure
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.report.figures import training_figure
 
 with log_to(snakemake.log[0]):
     title = f"Training: {snakemake.wildcards.experiment}, model {snakemake.wildcards.model}"

@@ -1,12 +1,12 @@
 """Encode one shard of the collection."""
 
-from epic.config import EncodeSettings
-from epic.documents import open_documents
-from epic.encode import encode_shard
-from epic.inference import load_model
-from epic.log import log_to
-from epic.pace import write_pace
-from epic.store import model_digest
+from epic.core.log import log_to
+from epic.corpus.documents import open_documents
+from epic.experiment.settings import EncodeSettings
+from epic.model.checkpoint import model_digest
+from epic.model.epic import load_model
+from epic.vectors.encode import encode_shard
+from epic.vectors.throughput import write_pace
 
 with log_to(snakemake.log[0]):
     compute = snakemake.params.compute

@@ -1,7 +1,7 @@
 """Evaluate one run."""
 
-from epic.evaluate import evaluate
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.evaluation.evaluate import evaluate
 
 with log_to(snakemake.log[0]):
     evaluate(

@@ -1,8 +1,8 @@
-"""Write what a first stage indexes."""
+"""Write the texts that a first stage indexes."""
 
-from epic.documents import open_documents
-from epic.expand import expand, source_of
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.corpus.documents import open_documents
+from epic.first_stage.expand import expand, source_of
 
 with log_to(snakemake.log[0]):
     expand(

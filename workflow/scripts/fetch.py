@@ -1,7 +1,7 @@
 """Download one published file."""
 
-from epic.fetch import fetch
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.corpus.fetch import fetch
 
 with log_to(snakemake.log[0]):
-    fetch(snakemake.params.urls, snakemake.params.md5, snakemake.output.file)
+    fetch(snakemake.params.download["urls"], snakemake.params.download["md5"], snakemake.output.file)

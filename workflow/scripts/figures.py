@@ -1,7 +1,7 @@
 """Draw the frequency figure."""
 
-from epic.figures import frequencies_figure
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.report.figures import frequencies_figure
 
 with log_to(snakemake.log[0]):
     title = f"Values in passage vectors: {snakemake.wildcards.experiment}, model {snakemake.wildcards.model}"

@@ -1,9 +1,9 @@
 """Weigh the words of some texts."""
 
-from epic.documents import open_documents
-from epic.inference import load_model
-from epic.interpret import write_interpretation
-from epic.log import log_to
+from epic.analysis.interpret import write_interpretation
+from epic.core.log import log_to
+from epic.corpus.documents import open_documents
+from epic.model.epic import load_model
 
 with log_to(snakemake.log[0]):
     params = snakemake.params

@@ -1,16 +1,16 @@
 """Measure the latency of one row."""
 
-from epic.files import scratch
-from epic.latency import measure, timed_queries
-from epic.log import log_to
-from epic.timed import System
-from epic.timings import write_latency
+from epic.core.files import scratch
+from epic.core.log import log_to
+from epic.latency.latency import System, measure, timed_queries
+from epic.latency.timings import write_latency
 
 with log_to(snakemake.log[0]):
     files, params, settings = snakemake.input, snakemake.params, snakemake.params.latency
     queries = timed_queries(files.queries, settings["warm_up"], settings["measured"])
-    with scratch(snakemake.output.queries) as folder:  # unpruned vectors: beside the results, /tmp may be small
+    with scratch(snakemake.output.queries) as folder:  # for unpruned vectors; beside the results, since /tmp may be small
         system = System(files, queries, params.row, params.system | {"hits": settings["hits"]}, folder)
         timings, skipped = measure(system, queries, settings["warm_up"])
+    about = {"settings": settings, "stages": system.stages}
     out = snakemake.output
-    write_latency(timings, skipped, settings, params.system["compute"]["threads"], out.summary, out.queries)
+    write_latency(timings, skipped, about, params.system["compute"]["threads"], out.summary, out.queries)

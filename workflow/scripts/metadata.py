@@ -1,7 +1,7 @@
-"""Write down what this run was."""
+"""Write down the facts of this run."""
 
-from epic.log import log_to
-from epic.metadata import write_metadata
+from epic.core.log import log_to
+from epic.report.metadata import write_metadata
 
 with log_to(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

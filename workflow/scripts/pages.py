@@ -1,7 +1,7 @@
 """Render one row as a page."""
 
-from epic.log import log_to
-from epic.pages import render_row
+from epic.core.log import log_to
+from epic.report.row_page import render_row
 
 with log_to(snakemake.log[0]):
     render_row(

@@ -1,8 +1,8 @@
 """Gather the shards of a model, pruned."""
 
-from epic.files import read_json
-from epic.log import log_to
-from epic.prune import prune
+from epic.core.files import read_json
+from epic.core.log import log_to
+from epic.vectors.prune import prune
 
 with log_to(snakemake.log[0]):
     prune(

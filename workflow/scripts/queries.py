@@ -1,8 +1,8 @@
 """Write one query set and its judgments as plain files."""
 
-from epic.data import prepare_queries
-from epic.documents import open_documents
-from epic.log import log_to
+from epic.core.log import log_to
+from epic.corpus.data import prepare_queries
+from epic.corpus.documents import open_documents
 
 with log_to(snakemake.log[0]):
     prepare_queries(

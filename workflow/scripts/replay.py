@@ -1,8 +1,8 @@
 """Take over a published run."""
 
-from epic.documents import open_documents
-from epic.log import log_to
-from epic.replay import replay
+from epic.core.log import log_to
+from epic.corpus.documents import open_documents
+from epic.corpus.replay import replay
 
 with log_to(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

@@ -2,14 +2,14 @@
 
 import os
 
-from epic.differences import differing
-from epic.log import log_to
-from epic.report import write_report
+from epic.core.log import log_to
+from epic.report.differences import differing
+from epic.report.report import write_report
 
 with log_to(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params
     write_report(
-        files=params.files,
+        files=params.files | {"deviations": files.deviations},
         commands=params.commands,
         differences=differing(params.settings, params.paper),
         figures=files.figures,

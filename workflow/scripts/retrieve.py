@@ -1,7 +1,7 @@
 """Run one query set through one first stage."""
 
-from epic.log import log_to
-from epic.retrieve import retrieve
+from epic.core.log import log_to
+from epic.first_stage.retrieve import retrieve
 
 with log_to(snakemake.log[0]):
     retrieve(

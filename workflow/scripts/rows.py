@@ -1,7 +1,7 @@
 """Write the facts of one row."""
 
-from epic.log import log_to
-from epic.rows import write_row
+from epic.core.log import log_to
+from epic.judging.rows import write_row
 
 with log_to(snakemake.log[0]):
     files, params = snakemake.input, snakemake.params

@@ -1,7 +1,7 @@
 """Test all declared comparisons of one query set."""
 
-from epic.log import log_to
-from epic.significance import write_tests
+from epic.core.log import log_to
+from epic.evaluation.significance import write_tests
 
 with log_to(snakemake.log[0]):
     write_tests(

@@ -1,8 +1,8 @@
 """Count the collection."""
 
-from epic.log import log_to
-from epic.statistics import write_statistics
+from epic.analysis.statistics import write_statistics
+from epic.core.log import log_to
 
 with log_to(snakemake.log[0]):
     files, datasets = snakemake.input, snakemake.params.datasets
-    write_statistics(files.shards, datasets, files.checkpoint, snakemake.output.collection)
+    write_statistics(files.manifest, files.shards, datasets, files.checkpoint, snakemake.output.collection)

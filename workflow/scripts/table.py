@@ -1,7 +1,7 @@
 """Write the results table."""
 
-from epic.log import log_to
-from epic.table import write_table
+from epic.core.log import log_to
+from epic.report.table import write_table
 
 with log_to(snakemake.log[0]):
     write_table(

@@ -1,7 +1,7 @@
 """Write the training triples."""
 
-from epic.log import log_to
-from epic.triples import write_triples
+from epic.core.log import log_to
+from epic.corpus.triples import write_triples
 
 with log_to(snakemake.log[0]):
     write_triples(

@@ -1,9 +1,9 @@
 """Encode one query set."""
 
-from epic.log import log_to
-from epic.records import read_queries
-from epic.vectors import write_vectors
-from epic.weigh import query_encoder, weigh
+from epic.core.log import log_to
+from epic.corpus.text_files import read_queries
+from epic.model.query_vector import write_vectors
+from epic.model.weigh import query_encoder, weigh
 
 with log_to(snakemake.log[0]):
     encode = query_encoder(snakemake.input.checkpoint, snakemake.params.compute)

@@ -1,7 +1,7 @@
 """Draw texts on a background as dark as their weights."""
 
-from epic.log import log_to
-from epic.words import words_figure
+from epic.core.log import log_to
+from epic.report.words import words_figure
 
 with log_to(snakemake.log[0]):
     title = f"What matters: {snakemake.wildcards.experiment}, model {snakemake.wildcards.model}"

@@ -6,12 +6,12 @@ import platform
 
 import pytest
 
-from epic.files import InputError, numbered_lines, read_json, scratch, sha256_of, whole, write_json, write_text
+from epic.core.files import InputError, numbered_lines, read_json, replacing, scratch, sha256_of, write_json, write_text
 
 
 def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path):
     write_text(tmp_path / "a.txt", "old")
-    with pytest.raises(RuntimeError), whole(tmp_path / "a.txt") as draft:
+    with pytest.raises(RuntimeError), replacing(tmp_path / "a.txt") as draft:
         draft.write_text("half")
         raise RuntimeError
     assert (tmp_path / "a.txt").read_text() == "old"
@@ -20,7 +20,7 @@ def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path):
 
 def test_a_folder_replaces_a_folder(tmp_path):
     for content in ("one", "two"):
-        with whole(tmp_path / "out") as draft:
+        with replacing(tmp_path / "out") as draft:
             draft.mkdir()
             (draft / content).write_text(content)
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["two"]

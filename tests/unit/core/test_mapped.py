@@ -1,29 +1,17 @@
-"""Rows are announced before they are read, and read all the same where that is not possible; kernels are cached."""
+"""Rows are announced before they are read, and read all the same where that is not possible."""
 
 import mmap
 import os
-import shutil
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-from epic.lookup import pruned_scores, scores
-from epic.mapped import Mapped
-from epic.runs import ScoredDoc
-from epic.store import Store
-from epic.vectors import QueryVector
-from tests.bench.inputs import write_store
-from tests.conftest import ROOT
+from epic.core.mapped import Mapped
+from epic.model.query_vector import QueryVector
+from epic.vectors.pruned_scores import scores
+from epic.vectors.store import Store
 
 QUERY = QueryVector(np.array([3, 90, 200], dtype=np.uint16), np.array([0.5, 1.5, 2.0], dtype=np.float32))
-
-
-@pytest.fixture
-def store(tmp_path):
-    write_store(tmp_path / "store", documents=3000, keep=64, vocabulary=256)
-    return Store(tmp_path / "store")
 
 
 class Recorder:
@@ -80,50 +68,3 @@ def test_an_empty_file_is_an_empty_array(tmp_path):
     empty = Mapped(tmp_path / "f", np.uint16, (0, 5))
     empty.announce(np.array([], dtype=np.int64))
     assert empty.array.shape == (0, 5)
-
-
-def test_many_queries_in_parallel_score_as_each_does_alone(store):
-    draw = np.random.default_rng(1)
-    queries = {
-        f"q{i}": QueryVector(np.sort(draw.choice(256, 5, False)).astype(np.uint16), draw.random(5, np.float32)) for i in range(30)
-    }
-    run = {name: [ScoredDoc(str(row), 0.0) for row in draw.choice(3000, 40, False)] for name in queries} | {"none": []}
-    queries["none"] = QUERY
-    alone = pruned_scores(store, queries, run)
-    assert pruned_scores(store, queries, run, threads=4) == alone
-    assert list(alone) == list(run) and alone["none"] == []
-    for name, hits in alone.items():
-        assert [hit.doc_id for hit in hits] == [hit.doc_id for hit in run[name]]
-
-
-PROGRAM = """
-import numpy as np
-from epic import lookup
-from epic.vectors import QueryVector
-terms, weights = np.array([[1, 5]], dtype=np.uint16), np.array([[0.5, 2.0]], dtype=np.float16)
-query = QueryVector(np.array([5], dtype=np.uint16), np.array([3.0], dtype=np.float32))
-print(lookup.dot(terms, weights, np.array([0]), query)[0], sum(lookup._dot.stats.cache_hits.values()))
-"""
-
-
-def run_program(folder, **environment):
-    command = [sys.executable, "-B", "-c", PROGRAM]
-    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    done = subprocess.run(
-        command, cwd=folder, env=kept | {"PYTHONPATH": str(folder)} | environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split()
-
-
-def test_compiled_code_is_cached_on_disk(tmp_path):
-    assert run_program(ROOT, NUMBA_CACHE_DIR=str(tmp_path)) == ["6.0", "0"]
-    assert run_program(ROOT, NUMBA_CACHE_DIR=str(tmp_path)) == ["6.0", "1"]
-
-
-def test_without_a_folder_to_write_to_kernels_still_run(tmp_path):
-    """Neither beside the source nor at home can anything be written: files stand where folders are wanted."""
-    shutil.copytree(ROOT / "epic", tmp_path / "epic", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "epic" / "__pycache__").write_text("no folder")
-    (tmp_path / "home").write_text("no folder")
-    assert run_program(tmp_path, HOME=str(tmp_path / "home"), NUMBA_CACHE_DIR="") == ["6.0", "0"]

@@ -1,6 +1,6 @@
 """Columns of text and of numbers."""
 
-from epic.columns import columns
+from epic.core.terminal import columns
 
 
 def test_text_stands_to_the_left_and_numbers_to_the_right():

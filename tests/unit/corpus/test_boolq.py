@@ -5,10 +5,9 @@ import zipfile
 
 import pytest
 
-from epic import boolq
-from epic.boolq import Question, read_part, split, write_boolq
-from epic.files import InputError
-from epic.wheel import fetch_wheel
+from epic.core.files import InputError
+from epic.corpus import boolq
+from epic.corpus.boolq import Question, read_part, split, write_boolq
 
 
 def lines(*records):
@@ -87,29 +86,3 @@ def test_a_wheel_that_is_another_one_is_refused(tmp_path):
     (tmp_path / "w.whl").write_text("<html>")
     with pytest.raises(InputError, match="not the wheel"):
         read_part(tmp_path / "w.whl", "dev")
-
-
-def made_wheel(folder, name="somedata"):
-    """A wheel of data that pip accepts."""
-    path = folder / f"{name}-1.0-py3-none-any.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{name}/data.txt", "data")
-        archive.writestr(f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
-        archive.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        archive.writestr(f"{name}-1.0.dist-info/RECORD", "")
-    return path
-
-
-def test_a_wheel_is_fetched_by_pip_and_one_with_another_sha256_is_refused(tmp_path, monkeypatch):
-    from epic.files import sha256_of
-
-    (tmp_path / "index").mkdir()
-    path = made_wheel(tmp_path / "index")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
-    fetch_wheel("somedata==1.0", sha256_of(path), tmp_path / "out.whl")
-    assert (tmp_path / "out.whl").read_bytes() == path.read_bytes()
-    for requirement, sha256 in (("somedata==1.0", "0" * 64), ("somedata==2.0", sha256_of(path))):
-        with pytest.raises(InputError, match="pip did not fetch it"):
-            fetch_wheel(requirement, sha256, tmp_path / "other.whl")
-        assert not (tmp_path / "other.whl").exists()

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from epic.fetch import BLOCK, _locked, fetch, kept_at
-from epic.files import InputError
+from epic.core.files import InputError
+from epic.corpus.fetch import BLOCK, _locked, fetch, kept_at
 from tests.conftest import ROOT
 from tests.loopback import content, loopback, page, shifted, status
 
@@ -162,7 +162,7 @@ def test_a_server_that_continues_elsewhere_is_not_believed(server, folder):
 
 
 def test_the_part_of_a_killed_process_is_continued(server, folder):
-    slow = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from epic import fetch; fetch.time.sleep = lambda _: __import__('os').kill(__import__('os').getpid(), 9); "
+    slow = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from epic.corpus import fetch; fetch.time.sleep = lambda _: __import__('os').kill(__import__('os').getpid(), 9); "
     url = server.serve("/file", content(CONTENT, until=HALF), content(CONTENT))
     code = slow + f"fetch.fetch([{url!r}], {MD5!r}, 'out/file.zip')"
     run = subprocess.run([sys.executable, "-c", code], cwd=folder, check=False, capture_output=True)
@@ -201,7 +201,7 @@ def test_a_file_on_another_disk_is_copied(server, folder, monkeypatch):
 
 def test_two_processes_share_one_download(server, folder):
     url = server.serve("/file", content(CONTENT))
-    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from epic.fetch import fetch; fetch([{url!r}], {MD5!r}, sys.argv[1] + '/file.zip')"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from epic.corpus.fetch import fetch; fetch([{url!r}], {MD5!r}, sys.argv[1] + '/file.zip')"
     runs = [subprocess.Popen([sys.executable, "-c", code, name], cwd=folder) for name in ("one", "two")]
     assert [run.wait(60) for run in runs] == [0, 0] and len(server.asked) == 1
     assert (folder / "one" / "file.zip").read_bytes() == (folder / "two" / "file.zip").read_bytes() == CONTENT

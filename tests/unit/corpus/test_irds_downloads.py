@@ -26,11 +26,11 @@ def get_data(package, name):
         data = json.dumps(found).encode()
     return data
 pkgutil.get_data = get_data
-from epic import irds
+from epic.corpus import irds_downloads as irds
 irds.PAUSES = (0.05, 0.05)
-from epic.data import prepare_documents, prepare_queries
-from epic.documents import open_documents
-from epic.triples import write_triples
+from epic.corpus.data import prepare_documents, prepare_queries
+from epic.corpus.documents import open_documents
+from epic.corpus.triples import write_triples
 out = OUT
 def documents():
     prepare_documents("msmarco-passage", 7, out + "/manifest.json")
@@ -82,7 +82,7 @@ def said(run):
     """The last line of a failed run: what a person is told."""
     assert run.returncode, run.stderr
     last = run.stderr.strip().splitlines()[-1]
-    assert last.startswith("epic.files.InputError: "), run.stderr
+    assert last.startswith("epic.core.files.InputError: "), run.stderr
     return last
 
 

@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from epic.records import read_qrels, read_queries, read_triples
+from epic.corpus import msmarco
+from epic.corpus.text_files import read_qrels, read_queries, read_triples
+from epic.experiment.check import load_experiments
 from tests.conftest import ROOT
 from tests.seeded import DEV, DL19, DL20, FIGURE, PASSAGES, REPAIRED, TRAIN, VALIDATION, run_in, seed, seed_tiny
 
@@ -28,9 +30,9 @@ PREPARE = f"""
 import json, logging, sys
 logging.basicConfig(level="INFO")
 from pathlib import Path
-from epic.data import prepare_documents, prepare_queries
-from epic.documents import open_documents
-from epic.triples import write_triples
+from epic.corpus.data import prepare_documents, prepare_queries
+from epic.corpus.documents import open_documents
+from epic.corpus.triples import write_triples
 out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(OUT)
 prepare_documents("msmarco-passage", COUNT, out / "manifest.json")
 documents = open_documents(out / "manifest.json")
@@ -103,8 +105,10 @@ def test_all_queries_of_the_collection_are_counted_judged_or_not(prepared, tiny_
     counted = {"count": 7, "total": 30, "squares": 140}
     (tmp_path / "lengths.json").write_text(json.dumps({"word_pieces": counted, "terms": counted}))
     datasets = ["msmarco-passage/train", "msmarco-passage/dev"]
-    code = "from epic.statistics import write_statistics\n"
-    code += f"write_statistics([{str(tmp_path)!r}], {datasets}, {str(tiny_encoder)!r}, {str(tmp_path / 's.json')!r})"
+    code = "from epic.analysis.statistics import write_statistics\n"
+    (tmp_path / "manifest.json").write_text('{"count": 7}')
+    paths = f"{str(tmp_path / 'manifest.json')!r}, [{str(tmp_path)!r}], {datasets}, {str(tiny_encoder)!r}"
+    code += f"write_statistics({paths}, {str(tmp_path / 's.json')!r})"
     run = run_in(prepared[3], code)
     assert run.returncode == 0, run.stderr
     queries = json.loads((tmp_path / "s.json").read_text())["queries"]
@@ -149,18 +153,6 @@ def test_a_read_only_home_serves_documents_queries_and_triples(prepared, tmp_pat
     assert "cannot be locked" in run.stderr
 
 
-def test_a_compute_job_never_downloads(tmp_path):
-    code = "from epic.documents import Documents\nDocuments('msmarco-passage')"
-    run = run_in(tmp_path, code)
-    assert run.returncode and "InputError: the documents of msmarco-passage are not built in" in run.stderr
-    assert "set IR_DATASETS_HOME" in run.stderr and "msmarco.z22" not in run.stderr
-
-
-def test_an_unknown_dataset_is_named(tmp_path):
-    run = run_in(tmp_path, "from epic.datasets import load\nload('msmarco-passages')")
-    assert run.returncode and "InputError: ir_datasets has no dataset msmarco-passages" in run.stderr
-
-
 def test_two_processes_that_build_at_once_leave_one_whole_store(tmp_path):
     home = tmp_path / "home"
     passages = [f"passage number {i}" for i in range(3000)]
@@ -186,7 +178,7 @@ def test_a_build_that_was_killed_is_begun_anew(tmp_path):
 import ir_datasets.indices.lz4_pickle as module, time
 commit = module.NumpySortedIndex.commit
 module.NumpySortedIndex.commit = lambda self: (print("positions are written", flush=True), time.sleep(60))
-from epic.data import prepare_documents
+from epic.corpus.data import prepare_documents
 prepare_documents("msmarco-passage", 7, "never")
 """
     environment = os.environ | {"IR_DATASETS_HOME": str(home)}
@@ -218,8 +210,9 @@ def test_a_damaged_archive_is_named_with_both_md5s(tmp_path):
     assert f"InputError: msmarco-passage: {archive}" in run.stderr and "delete it to download it anew" in run.stderr
 
 
-def test_the_readme_lists_every_file_that_the_paper_needs_with_size_md5_and_place(tmp_path):
-    listed = re.findall(r"^\| (\S+) \| ([\d,]+) \| `(\w{32})` \| `(\S+)`", (ROOT / "README.md").read_text(), re.MULTILINE)
+def test_the_page_on_offline_runs_lists_every_file_that_the_paper_needs_with_size_md5_and_place(tmp_path):
+    page = (ROOT / "docs" / "offline.md").read_text()
+    listed = re.findall(r"^\| (\S+) \| ([\d,]+) \| `(\w{32})` \| `(\S+)`", page, re.MULTILINE)
     known = json.loads(pkgutil.get_data("ir_datasets", "etc/downloads.json"))["msmarco-passage"].values()
     by_name = {entry["url"].rsplit("/", 1)[1]: entry for entry in known}
     for name, size, md5, place in listed:
@@ -229,3 +222,9 @@ def test_the_readme_lists_every_file_that_the_paper_needs_with_size_md5_and_plac
     seed(tmp_path)  # with which all of the paper's data rules run
     placed = {str(path.relative_to(tmp_path / "msmarco-passage")) for path in tmp_path.rglob("*") if path.is_file()}
     assert {place for *_, place in listed} == placed
+
+
+def test_the_collection_s_size_is_the_one_that_ir_datasets_and_the_paper_s_experiment_say():
+    known = json.loads(pkgutil.get_data("ir_datasets", "etc/metadata.json"))["msmarco-passage"]["docs"]["count"]
+    assert msmarco.PASSAGES == known == load_experiments([ROOT / "workflow" / "experiments"])["paper"]["data"]["count"]
+    assert msmarco.PASSAGES % 8 == 7 and msmarco.VOCABULARY * 768 * 4 == 93_763_584  # bytes of bert-base-uncased's embeddings

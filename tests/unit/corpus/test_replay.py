@@ -4,10 +4,9 @@ import gzip
 
 import pytest
 
-from epic.files import InputError
-from epic.replay import replay
-from epic.runs import read_run
-from tests.unit.test_expand import documents  # noqa: F401 - a fixture
+from epic.core.files import InputError
+from epic.corpus.replay import replay
+from epic.corpus.runs import read_run
 
 
 @pytest.fixture
@@ -16,7 +15,7 @@ def queries(tmp_path):
     return tmp_path / "queries.tsv"
 
 
-def taken(text, documents, queries, tmp_path, name="run.tsv", hits=2):  # noqa: F811
+def taken(text, documents, queries, tmp_path, name="run.tsv", hits=2):
     with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as stream:
         stream.write(text)
     replay(tmp_path / name, documents, queries, hits, "theirs", tmp_path / "out.run")
@@ -24,12 +23,12 @@ def taken(text, documents, queries, tmp_path, name="run.tsv", hits=2):  # noqa: 
 
 
 @pytest.mark.parametrize("name", ["run.tsv", "run.tsv.gz"])
-def test_the_order_is_theirs_and_the_depth_is_ours(documents, queries, tmp_path, name):  # noqa: F811
+def test_the_order_is_theirs_and_the_depth_is_ours(documents, queries, tmp_path, name):
     text = "r\t3\t1\nr\t0\t2\nr\t1\t3\nq\t2\t1\n"
     assert taken(text, documents, queries, tmp_path, name) == {"r": ["3", "0"], "q": ["2"]}
 
 
-def test_gaps_in_the_ranks_close(documents, queries, tmp_path):  # noqa: F811
+def test_gaps_in_the_ranks_close(documents, queries, tmp_path):
     assert taken("q\t2\t4\nq\t0\t9\n", documents, queries, tmp_path) == {"q": ["2", "0"]}
 
 
@@ -48,7 +47,7 @@ def test_gaps_in_the_ranks_close(documents, queries, tmp_path):  # noqa: F811
         ("", "the run is empty"),
     ],
 )
-def test_what_cannot_be_right_is_refused(documents, queries, tmp_path, text, said):  # noqa: F811
+def test_what_cannot_be_right_is_refused(documents, queries, tmp_path, text, said):
     with pytest.raises(InputError, match=said):
         taken(text, documents, queries, tmp_path)
     assert not (tmp_path / "out.run").exists()

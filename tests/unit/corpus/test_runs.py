@@ -2,8 +2,8 @@
 
 import pytest
 
-from epic.files import InputError
-from epic.runs import ScoredDoc, ranked, read_run, write_run
+from epic.core.files import InputError
+from epic.corpus.runs import ScoredDoc, ranked, read_run, write_run
 
 
 def test_order_is_score_descending_then_document_id_as_a_string():

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from epic.files import InputError
-from epic.records import judgments, read_triples, texts
+from epic.core.files import InputError
+from epic.corpus.text_files import judgments, read_triples, texts
 
 
 def lines_of(tmp_path, name, content):

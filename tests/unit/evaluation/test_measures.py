@@ -6,9 +6,9 @@ import random
 import ir_measures
 import pytest
 
-from epic.evaluate import evaluate, measures, read_values, reciprocal_rank
-from epic.files import InputError
-from epic.measures import mean, mrr_at_10, values_of
+from epic.core.files import InputError
+from epic.evaluation.evaluate import measures
+from epic.evaluation.measures import mean, mrr_at_10, values_of
 
 
 def oracle(qrels, ranked, relevance=1):
@@ -49,21 +49,6 @@ def test_known_cases(qrels, ranked, expected):
     assert mrr_at_10(qrels, ranked) == pytest.approx(expected, rel=1e-12) and oracle(qrels, ranked) == expected
 
 
-def write(tmp_path, run, qrels="q 0 8 1\nmissing 0 1 1\n", queries="q\ttext\nmissing\ttext\nunjudged\ttext\n"):
-    for name, text in (("a.run", run), ("qrels", qrels), ("queries", queries)):
-        (tmp_path / name).write_text(text)
-    return tmp_path / "a.run", tmp_path / "queries", tmp_path / "qrels"
-
-
-def test_the_order_of_the_file_counts_where_scores_tie_or_differ_by_less_than_float32(tmp_path):
-    tied = "".join(f"q Q0 {doc} {rank} 1.0 t\n" for rank, doc in enumerate(range(1, 21), start=1))
-    for relevant, expected in (("1", 1.0), ("9", 1 / 9), ("11", 0.0)):
-        evaluate(*write(tmp_path, tied, f"q 0 {relevant} 1\n"), 200, 1, tmp_path / "v")
-        assert read_values(tmp_path / "v")["RR@10"]["q"] == pytest.approx(expected, rel=1e-12)
-    evaluate(*write(tmp_path, "q Q0 b 1 16.0000001 t\nq Q0 a 2 16.0 t\n", "q 0 b 1\n"), 200, 1, tmp_path / "v")
-    assert read_values(tmp_path / "v")["RR@10"]["q"] == 1.0
-
-
 def random_case(draw, queries=5, graded=(0, 1, 1, 2)):
     qrels = {f"q{i}": {str(draw.randrange(30)): draw.choice(graded) for _ in range(draw.randint(1, 4))} for i in range(queries)}
     ranked = {query_id: draw.sample(docs(30), draw.randint(0, 25)) for query_id in qrels if draw.random() < 0.8}
@@ -92,12 +77,6 @@ def test_every_measure_agrees_with_ir_measures():
         )
 
 
-def test_recall_is_at_the_depth_that_was_asked_for():
-    assert [measure.name for measure in measures(1000, 1)] == ["RR@10", "nDCG@10", "AP", "R@1000"]
-    assert "R@1000" not in [measure.name for measure in measures(200, 1)]
-    assert reciprocal_rank(1) == "RR@10" and reciprocal_rank(2) == "RR(rel=2)@10"
-
-
 def test_by_hand():
     """Two relevant passages at ranks 2 and 4 of four hits, a third one not found."""
     qrels = {"q": {"a": 1, "b": 1, "c": 1}}
@@ -108,7 +87,7 @@ def test_by_hand():
 
 
 def test_more_queries_than_are_taken_at_a_time(monkeypatch):
-    monkeypatch.setattr("epic.measures.QUERIES_AT_A_TIME", 2)
+    monkeypatch.setattr("epic.evaluation.measures.QUERIES_AT_A_TIME", 2)
     qrels = {f"q{i}": {"a": 1} for i in range(5)}
     ranked = {f"q{i}": ["b"] * i + ["a"] if i < 2 else ["a"] for i in range(5)}
     assert mrr_at_10(qrels, ranked) == (1 + 1 / 2 + 3) / 5
@@ -117,30 +96,3 @@ def test_more_queries_than_are_taken_at_a_time(monkeypatch):
 def test_a_document_that_stands_twice_is_refused():
     with pytest.raises(InputError, match="stands twice"):
         mrr_at_10({"q": {"1": 1}}, {"q": ["1", "2", "1"]})
-
-
-def test_values_survive_the_file(tmp_path):
-    evaluate(*write(tmp_path, "q Q0 7 1 2.5 tag\nq Q0 8 2 2.5 tag\nunjudged Q0 8 1 2.5 tag\n"), 200, 1, tmp_path / "values.tsv")
-    found = read_values(tmp_path / "values.tsv")
-    assert found["RR@10"] == {"q": 0.5, "missing": 0.0} and found["R@200"]["q"] == 1.0 and list(found)[-1] == "R@200"
-
-
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        ("stranger Q0 8 1 2.5 tag\n", r"a\.run: query stranger is not in .*queries; make the run from these queries"),
-        ("q Q0 8 1 nan tag\n", "line 1: .*NaN"),
-        ("q Q0 8 1 2.0 tag\nq Q0 8 2 1.0 tag\n", "line 2: document 8 stands twice"),
-        ("q Q0 8 1 2.0 tag\nunjudged Q0 8 1 1.0 tag\nq Q0 9 1 1.0 tag\n", "line 3: .*two places"),
-    ],
-)
-def test_a_run_that_cannot_be_right_is_refused_and_nothing_is_written(tmp_path, run, message):
-    with pytest.raises(InputError, match=message):
-        evaluate(*write(tmp_path, run), 200, 1, tmp_path / "values.tsv")
-    assert not (tmp_path / "values.tsv").exists()
-
-
-def test_a_truncated_table_is_refused(tmp_path):
-    (tmp_path / "values.tsv").write_text("query_id\tRR@10\tnDCG@10\nq\t0.5\n")
-    with pytest.raises(InputError, match=r"values\.tsv"):
-        read_values(tmp_path / "values.tsv")

@@ -3,8 +3,8 @@
 import pytest
 
 from epic.__main__ import main
-from epic.files import InputError
-from epic.spread import spread
+from epic.core.files import InputError
+from epic.evaluation.seeds import spread
 
 
 def values(tmp_path, name, *per_query, measures=("RR@10", "AP")):
@@ -32,6 +32,15 @@ def test_means_and_their_spread(tmp_path, capsys):
         ["0.5000", "0.2500"],
         ["0.7000", "0.3500"],
     ]
+
+
+def test_measures_are_known_by_their_names_and_any_name_of_a_file_is_shown_whole(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mean").write_text("query_id\tRR@10\tAP\n007\t1.0\t0.5\n")  # one query is enough
+    (tmp_path / ("ü" * 60)).write_text("query_id\tAP\tRR@10\n007\t0.3\t0.4\n")
+    header, *lines = spread(["mean", "ü" * 60]).splitlines()
+    assert header.split() == ["1", "queries", "RR@10", "AP"] and lines[1].split() == ["ü" * 60, "0.4000", "0.3000"]
+    assert [line.split() for line in (lines[0], lines[2])] == [["mean", "1.0000", "0.5000"], ["mean", "0.7000", "0.4000"]]
 
 
 def test_runs_that_do_not_belong_together(tmp_path, capsys):

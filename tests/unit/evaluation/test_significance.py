@@ -3,12 +3,21 @@
 import json
 import math
 
-import numpy as np
+import pandas as pd
 import pytest
 
-from epic.files import InputError
-from epic.resampling import DRAWS, bootstrap_interval, randomisation_test, ratio_interval
-from epic.significance import compare, conclusion, equivalence_test, holm, paired, paired_t_test, write_tests
+from epic.core.files import InputError
+from epic.evaluation.resampling import DRAWS
+from epic.evaluation.significance import (
+    compare,
+    conclusion,
+    equivalence_test,
+    holm,
+    paired,
+    paired_t_test,
+    side_by_side,
+    write_tests,
+)
 
 
 def test_the_t_test_by_hand():
@@ -26,27 +35,6 @@ def test_the_equivalence_test_by_hand():
 def test_holm_by_hand():
     assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])  # 3 x 0.01, then 2 x 0.03; never below the one before
     assert holm([0.6, 0.7]) == [1.0, 1.0] and holm([]) == []
-
-
-def test_the_randomisation_test_by_hand():
-    # one of three queries differs: swapped or not, the sum is as large as the observed one
-    assert randomisation_test([0.5, 0.0, 0.0]) == 1.0
-    # ten queries all won by the same: two of 1024 sign patterns are as extreme
-    assert randomisation_test([0.5] * 10) == pytest.approx(2 / 1024, abs=0.0015)
-
-
-def test_the_bootstrap_interval_by_hand():
-    # two queries, 0 and 1: the mean is 0 or 1 in a quarter of the draws each
-    assert bootstrap_interval([0.0, 1.0], 0.99) == [0.0, 1.0]
-    assert bootstrap_interval([0.25, 0.25, 0.25], 0.99) == [0.25, 0.25]
-    assert ratio_interval(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 0.95) == [2.0, 2.0]
-
-
-def test_the_interval_does_not_depend_on_the_size_of_the_pieces(monkeypatch):
-    values = np.linspace(0, 1, 300)
-    whole = bootstrap_interval(values, 0.99)
-    monkeypatch.setattr("epic.resampling.CELLS", 1000)
-    assert bootstrap_interval(values, 0.99) == pytest.approx(whole, abs=0.02)
 
 
 def test_identical_systems_give_no_nan_and_a_constant_difference_is_certain():
@@ -121,6 +109,30 @@ def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_pat
 
 
 def test_systems_over_other_queries_are_not_compared():
-    with pytest.raises(InputError, match="a and b were not evaluated on the same queries"):
-        paired({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5}}, "a", "b")
-    assert paired({"a": {"q": 1.0, "r": 0.5}, "b": {"r": 0.0, "q": 0.1}}, "a", "b") == ([1.0, 0.5], [0.1, 0.0])
+    values = pd.DataFrame({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5}, "c": {"r": 0.0, "q": 0.1}, "d": {"s": 1.0, "t": 0.0}})
+    with pytest.raises(InputError, match="a and b were not evaluated on the same queries; delete their values, evaluate again"):
+        paired(values, "a", "b")
+    with pytest.raises(InputError, match="d and a were not"):
+        paired(values, "d", "a")
+    assert paired(values, "a", "c") == ([1.0, 0.5], [0.1, 0.0])  # what other rows were evaluated on does not matter
+
+
+def test_values_are_joined_by_query_whatever_their_order_and_ids(tmp_path):
+    for name, lines in (("one", "NA\t1.0\n007\t0.5\n7\t0.1\n"), ("two", "7\t0.2\n007\t0.25\nNA\t0.0\n")):
+        (tmp_path / name).write_text("query_id\tRR@10\n" + lines)
+    values = side_by_side({"one": tmp_path / "one", "two": tmp_path / "two"}, "RR@10")
+    assert list(values) == ["one", "two"] and values.loc["NA"].tolist() == [1.0, 0.0]
+    assert dict(zip(*paired(values, "one", "two"), strict=True)) == {1.0: 0.0, 0.5: 0.25, 0.1: 0.2}
+
+
+def test_without_comparisons_there_are_no_tests(tmp_path):
+    write_tests([], {}, "RR@10", 0.01, tmp_path / "none.json")
+    assert json.loads((tmp_path / "none.json").read_text())["families"] == []
+
+
+def test_a_pair_over_other_queries_names_both_rows(tmp_path):
+    paths = {"long": values(tmp_path / "a", [0.5, 0.5, 0.5]), "short": values(tmp_path / "b", [0.5, 0.5])}
+    families = [{"mark": "a", "says": "gain", "margin": None, "pairs": [["long", "short"]]}]
+    with pytest.raises(InputError, match="long and short were not evaluated on the same queries"):
+        write_tests(families, paths, "RR@10", 0.01, tmp_path / "out.json")
+    assert not (tmp_path / "out.json").exists()

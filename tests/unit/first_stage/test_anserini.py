@@ -2,8 +2,9 @@
 
 import pytest
 
-from epic import java
-from epic.files import InputError
+from epic.core.files import InputError
+from epic.first_stage import anserini as java
+from epic.first_stage.anserini import analyze
 
 
 def fake_java(folder, version):
@@ -48,3 +49,7 @@ def test_a_failure_of_anserini_shows_its_last_lines(tmp_path, monkeypatch):
     monkeypatch.setenv("JAVA_HOME", home)
     with pytest.raises(RuntimeError, match=r"(?s)index\.IndexCollection ended with 3:\ndisk full"):
         java.anserini("index.IndexCollection", memory_mb=64)
+
+
+def test_terms_are_those_of_the_index():
+    assert analyze("How much does the Pools cost?") == ["how", "much", "doe", "pool", "cost"]  # as the paper's figure 4: "doe"

@@ -5,10 +5,10 @@ import zipfile
 
 import pytest
 
-from epic.expand import expand
-from epic.files import InputError
-from epic.weighted import weighted_texts
-from tests.unit.test_expand import contents, documents  # noqa: F401 - a fixture
+from epic.core.files import InputError
+from epic.first_stage.deepct import weighted_texts
+from epic.first_stage.expand import expand
+from tests.predicted import contents
 
 
 def lines(**texts):
@@ -25,7 +25,7 @@ def published(tmp_path):
     return tmp_path / "sample_100_jsonl.zip"
 
 
-def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents, published, tmp_path):  # noqa: F811
+def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents, published, tmp_path):
     expand(documents, None, None, published, tmp_path / "out")
     assert contents(tmp_path / "out") == [
         {"id": "0", "contents": "zero zero zero"},
@@ -35,7 +35,7 @@ def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents,
     assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 3, "with_text": 3, "absent": 1}
 
 
-def test_a_folder_is_read_like_a_zip(documents, published, tmp_path):  # noqa: F811
+def test_a_folder_is_read_like_a_zip(documents, published, tmp_path):
     with zipfile.ZipFile(published) as archive:
         archive.extractall(tmp_path)
     assert list(weighted_texts(documents, tmp_path / "sample_100_jsonl")) == list(weighted_texts(documents, published))
@@ -50,7 +50,7 @@ def test_a_folder_is_read_like_a_zip(documents, published, tmp_path):  # noqa: F
         ("not JSON\n", "docs00.json line 1: expected id and contents"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_line(documents, tmp_path, text, said):  # noqa: F811
+def test_what_does_not_fit_is_refused_by_line(documents, tmp_path, text, said):
     (tmp_path / "deepct").mkdir()
     (tmp_path / "deepct" / "docs00.json").write_text(text)
     with pytest.raises(InputError, match=said):
@@ -58,7 +58,7 @@ def test_what_does_not_fit_is_refused_by_line(documents, tmp_path, text, said): 
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_without_documents_and_a_broken_zip_are_refused(documents, tmp_path):  # noqa: F811
+def test_a_folder_without_documents_and_a_broken_zip_are_refused(documents, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no files named docs00.json"):
         list(weighted_texts(documents, tmp_path / "empty"))

@@ -5,154 +5,13 @@ import json
 import pytest
 import yaml
 
-from epic.checks import CHECKS
-from epic.claims import _verdict, check, check_all, read_claims, shown, write_claims
-from epic.evidence import Evidence, Found, read_evidence
-from epic.files import InputError
-from epic.history import Iteration, write_history
-from epic.timings import write_latency
-from tests.conftest import ROOT
-from tests.unit.test_latency import total
-
-CLAIMS = ROOT / "workflow" / "resources" / "claims.yaml"
-
-
-def record(name, kind, stage, model=None, keep=None, ours=0.3, query_set="dev", ms=10.0):
-    found = {"id": name, "kind": kind, "first_stage": stage, "model": model, "keep": keep, "ours": ours, "query_set": query_set}
-    return found | {"published_query_set": "dev", "ours_headline": ours, "ours_ms": ms}
-
-
-def compared(system, baseline, difference, significant, conclusion="", margin=None, p_equivalence=None):
-    found = {"system": system, "baseline": baseline, "difference": difference, "significant": significant, "p_holm": 0.5}
-    return found | {"conclusion": conclusion, "margin": margin, "p_equivalence_holm": p_equivalence}
-
-
-@pytest.fixture
-def evidence(tmp_path):
-    def timings(name, *milliseconds):
-        write_latency(
-            {"warm": {str(i): total(ms) for i, ms in enumerate(milliseconds)}},
-            "no",
-            {},
-            1,
-            tmp_path / f"{name}.json",
-            tmp_path / f"{name}.tsv",
-        )
-        return str(tmp_path / f"{name}.tsv")
-
-    write_history([Iteration(i, 8 * i, 0.1, 0.5, 0.5 - abs(i - 3) / 10, 1.0) for i in range(1, 6)], tmp_path / "history.tsv")
-    (tmp_path / "f.tsv").write_text("value\tcount\n0.1\t74\n0.5\t26\n")
-    stages = ("bm25", "doctttttquery")
-    rows = {stage: record(stage, "first-stage", stage) for stage in stages}
-    for stage, ours in (("bm25", 0.273), ("doctttttquery", 0.304)):
-        for keep in ("full", 1000, 100):
-            rows[f"{stage}-{keep}"] = record(f"{stage}-{keep}", "model", stage, "paper", keep, ours)
-    rows["bert-large"] = record("bert-large", "run-file", None, ours=0.3653)
-    query = {"text": "coastal processes are located on what vertebrae"}
-    query |= {"pieces": ["coastal", "on", "what", "vertebrae"], "weights": [1.0, 0.1, 0.95, 0.9]}
-    passage = {"text": "Endless Pools cost a lot", "expansion": {"pieces": ["price", "cost"]}}
-    for name, value in (("e", 1.0), ("b", 0.5)):
-        (tmp_path / f"{name}.values").write_text(f"query_id\tRR@10\n1048578\t{value}\n")
-    return Evidence(
-        headline="dev",
-        values={"doctttttquery-full": tmp_path / "e.values", "doctttttquery": tmp_path / "b.values"},
-        texts={"paper": {"queries": [query], "passages": [passage]}},
-        rows=rows,
-        tests=[
-            compared("bm25-full", "bm25", 0.07, True),
-            compared("doctttttquery-full", "doctttttquery", 0.03, True),
-            compared("bm25-full", "doctttttquery", -0.004, False, "inconclusive", 0.01, 0.2),
-            compared("bm25-1000", "bm25-full", -0.001, False, "equivalent within ±0.005", 0.005, 0.001),
-            compared("doctttttquery-1000", "doctttttquery-full", -0.1, True, "different", 0.005, 1.0),
-            compared("bm25-1000", "doctttttquery", -0.001, False, "equivalent within ±0.01", 0.01, 0.001),
-            compared("bm25-100", "bm25-full", -0.03, True, margin=0.005, p_equivalence=1.0),
-            compared("doctttttquery-100", "doctttttquery-full", 0.03, True),
-        ],
-        statistics={
-            "passages": {"count": 8_841_823, "word_pieces": {"mean": 73.5, "sd": 28.0}},
-            "queries": {"count": 0},
-            "datasets": [],
-        },
-        cutoffs={
-            ("paper", "bm25"): {"cutoff": 99, "curve": [0.0] * 200},
-            ("paper", "doctttttquery"): {"cutoff": 40, "curve": [0.0] * 200},
-        },
-        histories={"paper": tmp_path / "history.tsv"},
-        frequencies={"paper": tmp_path / "f.tsv"},
-        costs={
-            "paper": {
-                "vocabulary": 30_522,
-                "stores": [{"keep": "full", "bytes_per_passage": 61044, "ms_marco_gib": 502.7, "vocabulary_reduced_by": 0.0}],
-                "compute": {"device": "cpu"},
-                "passages_per_second": 175.0,
-                "ms_marco_hours": 14.0,
-            }
-        },
-        latencies={
-            "bm25-1000": {
-                "ms": {"query_vector": {"mean": 51.0, "p95": 60.0}, "score": {"mean": 1.0, "p95": 2.0}, "load": {"mean": 4.0}}
-            }
-        },
-        timings={
-            "bm25-full": timings("a", 106, 107, 105),
-            "doctttttquery-full": timings("b", 78, 79, 77),
-            "doctttttquery-1000": timings("c", 68, 67, 69),
-            "doctttttquery": timings("d", 63, 62, 64),
-            "bm25-1000": timings("e", 48, 49, 47),
-        },
-    )
-
-
-def verdicts(evidence, differs=()):
-    found = check_all(read_claims(CLAIMS), evidence, {None: list(differs), "paper": list(differs)})
-    return {claim["id"]: (claim["results"][0]["ours"], claim["results"][0]["verdict"]) for claim in found}
-
-
-@pytest.mark.parametrize(
-    ("claim", "ours", "verdict"),
-    [
-        ("passages", 8_841_823, "holds"),
-        ("passage-length", 73.5, "holds"),
-        ("queries", None, "not checkable here"),  # none were counted
-        ("best-iteration", 3, "does not hold"),
-        ("mrr", 0.304, "holds"),
-        ("beats-bm25", "better", "holds"),
-        ("like-doctttttquery", "inconclusive", "inconclusive"),  # not significant is not the same
-        ("additive", "better", "holds"),
-        ("small-values", 0.74, "holds"),
-        ("pruned-bm25", "no difference", "holds"),
-        ("pruned-doctttttquery", "different", "does not hold"),
-        ("drop-bm25", "worse", "holds"),
-        ("drop-doctttttquery", "not worse", "does not hold"),
-        ("cutoff-bm25", 99, "holds"),
-        ("cutoff-doctttttquery", 40, "does not hold"),
-        ("lower-cutoff", "lower", "holds"),
-        ("query-vector-cpu", 51.0, "not comparable"),  # milliseconds never get a verdict
-        ("query-vector-gpu", None, "not checkable here"),
-        ("score", 1.0, "not comparable"),
-        ("slower-on-bm25", "slower", "holds"),
-        ("pruned-faster-bm25", "slower", "seen here"),
-        ("pruned-faster-doctttttquery", "slower", "seen here"),
-        ("loading", "loading", "holds"),
-        ("pruned-like-doctttttquery", "no difference", "holds"),
-        ("beats-doc2query", None, "not checkable here"),
-        ("bert-large", 0.3653, "holds"),
-        ("figure-3a", None, "not checkable here"),  # this query is not shown
-        ("figure-3b", "high", "holds"),
-        ("figure-4", "among them", "holds"),
-        ("endless-pools", "higher", "holds"),
-        ("overhead", 5.0, "holds"),  # but paired overheads
-        ("speed-up", 63 / 48, "holds"),  # and ratios do
-        ("hours", 14.0, "not comparable"),
-        ("bytes-full", 61044 / 1024, "holds"),
-        ("bytes-1000", None, "not checkable here"),  # no such store here
-        ("total-full", 502.7, "holds"),
-        ("car", None, "not checkable here"),
-        ("tpu", None, "not checkable here"),
-    ],
-)
-def test_each_claim_under_the_papers_conditions(evidence, claim, ours, verdict):
-    assert verdicts(evidence)[claim] == (pytest.approx(ours) if isinstance(ours, float) else ours, verdict)
+from epic.core.files import InputError
+from epic.judging.checks import CHECKS
+from epic.judging.claims import _verdict, check, check_all, markdown, read_claims, shown, write_claims
+from epic.judging.evidence import Found
+from epic.judging.verdicts import said
+from tests.judging import CLAIMS, FAMILIES, verdicts
+from tests.markdown import cells
 
 
 def test_on_other_data_numbers_are_not_compared_and_order_is_only_seen(evidence):
@@ -185,29 +44,6 @@ def test_a_test_on_another_query_set_is_only_seen(evidence):
     assert verdicts(evidence)["beats-bm25"] == ("better", "seen here")
 
 
-def test_a_significant_hair_is_no_considerable_drop(evidence):
-    (test,) = [test for test in evidence.tests if test["system"] == "bm25-100"]
-    test["difference"] = -0.0004
-    assert verdicts(evidence)["drop-bm25"] == ("hardly worse", "does not hold")
-
-
-def test_without_a_margin_nothing_is_called_equivalent(evidence):
-    for test in evidence.tests:
-        test["margin"] = test["p_equivalence_holm"] = None
-    assert verdicts(evidence)["pruned-bm25"] == (None, "not checkable here")
-
-
-def test_a_significant_hair_within_the_margin_makes_no_difference_that_matters(evidence):
-    (test,) = [test for test in evidence.tests if (test["system"], test["baseline"]) == ("bm25-1000", "bm25-full")]
-    test |= {"significant": True, "conclusion": "different, by less than 0.005"}
-    assert verdicts(evidence)["pruned-bm25"] == ("no difference that matters", "holds")
-
-
-def test_without_a_model_there_are_no_costs(evidence):
-    evidence.costs.clear()
-    assert verdicts(evidence)["bytes-full"] == (None, "not checkable here")
-
-
 def test_a_bound_within_the_interval_is_inconclusive(evidence):
     evidence.timings["doctttttquery-1000"] = evidence.timings["doctttttquery-full"]  # 15 ms more, certainly
     assert verdicts(evidence)["overhead"][1] == "does not hold"
@@ -216,28 +52,13 @@ def test_a_bound_within_the_interval_is_inconclusive(evidence):
     assert _verdict(claim, Found(4.9, interval=[4.0, 5.2]), []) == ("holds", [])
 
 
-def test_another_vocabulary_makes_sizes_incomparable(evidence):
-    evidence.costs["paper"]["vocabulary"] = 50_265
-    assert verdicts(evidence)["bytes-full"][1] == "not comparable"
-
-
-def test_gains_that_do_not_add_up(evidence):
-    evidence.rows["bm25-full"]["ours_headline"] = 0.31
-    assert verdicts(evidence)["additive"] == ("not better", "does not hold")
-
-
-def test_a_difference_in_time_within_chance_is_inconclusive(evidence):
-    evidence.timings["bm25-full"] = evidence.timings["doctttttquery-full"]
-    assert verdicts(evidence)["slower-on-bm25"][1] == "inconclusive"
-
-
 def test_what_an_experiment_lacks_is_said_and_not_invented(evidence):
-    found = check_all(read_claims(CLAIMS), evidence, {None: [], "other": []})
+    found = check_all(read_claims(CLAIMS), evidence, {None: [], "other": []}, FAMILIES)
     reasons = {claim["id"]: claim["results"][0]["because"] for claim in found}
     assert reasons["best-iteration"] == ["there is no training of this model here"]
     assert reasons["mrr"] == ["other on doctttttquery with r=full is not run here"]
     evidence.tests.clear()
-    missing = check_all(read_claims(CLAIMS), evidence, {None: [], "paper": []})
+    missing = check_all(read_claims(CLAIMS), evidence, {None: [], "paper": []}, FAMILIES)
     because = {claim["id"]: claim["results"][0]["because"] for claim in missing}
     assert because["beats-bm25"] == ["bm25-full is not compared with bm25 in this experiment"]
 
@@ -278,24 +99,42 @@ def test_values_for_people():
 
 def test_both_forms_are_written_and_say_the_same(tmp_path, evidence):
     outs = {"json": tmp_path / "claims.json", "md": tmp_path / "claims.md"}
-    write_claims(CLAIMS, evidence, {None: [], "paper": []}, "T", "the note", outs)
+    write_claims(CLAIMS, evidence, {None: [], "paper": []}, FAMILIES, "T", "the note", outs)
     found, text = json.loads(outs["json"].read_text()), outs["md"].read_text()
     assert len(found["claims"]) == len(read_claims(CLAIMS)) and "the note" in text
-    assert text.count("| holds |") == sum(r["verdict"] == "holds" for claim in found["claims"] for r in claim["results"])
+    lines = cells(text)[2:]  # below header and rule
+    assert [line[-1] for line in lines] == [
+        said(r["verdict"], r["because"]) for claim in found["claims"] for r in claim["results"]
+    ]
+    assert {len(line) for line in lines} == {6} and [line[1] for line in lines] == [claim["says"] for claim in found["claims"]]
 
 
-def test_evidence_is_read_from_files(tmp_path):
-    def write(name, value):
-        (tmp_path / name).write_text(json.dumps(value))
-        return tmp_path / name
+def test_a_claim_is_said_once_and_cannot_break_the_table():
+    results = [
+        {"model": "paper", "ours": 0.3, "verdict": "holds", "because": [], "detail": "on dev"},
+        {
+            "model": "released",
+            "ours": None,
+            "verdict": "not comparable",
+            "because": ["other collection", "other encoder"],
+            "detail": "",
+        },
+    ]
+    unrun = [{"model": None, "ours": None, "verdict": "not checkable here", "because": ["a | b"], "detail": ""}]
+    about = {"section": "pruning", "says": "r | s,\nZürich", "published": 0.304, "unit": None}
+    claims = [
+        about | {"id": "one", "results": results},
+        about | {"id": "two", "results": unrun},
+        about | {"id": "none", "results": []},
+    ]
+    assert cells(markdown(claims, "T", "note"))[2:] == [
+        ["pruning", "r | s, Zürich", "0.304", "paper", "0.3 (on dev)", "holds"],
+        ["", "", "", "released", "-", "not comparable: other collection, encoder"],
+        ["pruning", "r | s, Zürich", "0.304", "-", "-", "not checkable here: a | b"],  # another claim in the same words
+    ]
+    assert cells(markdown([], "T", "note"))[0] == ["", "claim", "published", "model", "ours", "verdict"]
 
-    table = write("table.json", {"rows": [record("a", "model", "s", "m", 1), record("b", "published-only", None, ours=None)]})
-    tests = write("tests.json", {"families": [{"tests": [{"system": "a"}]}, {"tests": [{"system": "b"}]}]})
-    cutoffs = {"m": {"s": write("cutoff.json", {"cutoff": 7})}}
-    by_model = {"histories": {"m": "h"}, "frequencies": {"m": "f"}, "costs": {"m": write("costs.json", {"x": 1})}}
-    by_model["texts"] = {"m": write("texts.json", {"queries": []})}
-    by_row = {"latencies": {"a": write("l.json", {"ms": {}})}, "timings": {"a": "t"}, "values": {"a": "v"}}
-    found = read_evidence("dev", table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, by_row)
-    assert list(found.rows) == ["a"] and len(found.tests) == 2 and found.cutoffs == {("m", "s"): {"cutoff": 7}}
-    assert found.costs == {"m": {"x": 1}} and found.latencies == {"a": {"ms": {}}} and found.timings == {"a": "t"}
-    assert found.texts == {"m": {"queries": []}} and found.values == {"a": "v"} and found.headline == "dev"
+
+def test_the_claims_are_about_the_paper_s_own_family(evidence):
+    found = check_all(read_claims(CLAIMS), evidence, {None: [], "paper": [], "tk": []}, FAMILIES)
+    assert {result["model"] for claim in found for result in claim["results"]} == {None, "paper"}

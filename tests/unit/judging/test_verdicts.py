@@ -2,11 +2,15 @@
 
 import pytest
 
-from epic.verdicts import delta_relative_improvement, effect_ratio, judge, kendall_tau, other_conditions, over_the_table, said
-
-
-def entry(value=0.3, query_set="test", tolerance=0.01, metric="RR@10", source="paper"):
-    return {"source": source, "query_set": query_set, "metric": metric, "value": value, "tolerance": tolerance}
+from epic.judging.verdicts import (
+    delta_relative_improvement,
+    effect_ratio,
+    judge,
+    kendall_tau,
+    over_the_table,
+    said,
+)
+from tests.judging import entry
 
 
 @pytest.mark.parametrize(
@@ -32,12 +36,7 @@ def test_a_verdict_is_given_only_under_the_published_conditions(published, metri
     assert not compared or found["difference"] == pytest.approx(found["ours"] - 0.3)
 
 
-def test_what_differs_from_the_published_conditions():
-    published_on = {"documents": "msmarco-passage", "encoder": "bert"}
-    assert other_conditions(published_on, "msmarco-passage", "bert") == []
-    assert other_conditions(published_on, "msmarco-passage", None) == []  # BM25 has no encoder
-    assert other_conditions(published_on, "path:tiny", None) == ["collection"]
-    assert other_conditions(published_on, "path:tiny", "minilm") == ["collection", "encoder"]
+def test_reasons_are_said_once():
     assert (
         said("not comparable", ["other a", "other b"]) == "not comparable: other a, b"
         and said("x", ["a", "other b"]) == "x: a, other b"

@@ -5,62 +5,9 @@ import tarfile
 import pytest
 import torch
 
-from epic.__main__ import main
-from epic.authors import PUBLISHED, load_authors, read_authors, read_state
-from epic.files import InputError, digest_of
-from epic.model import Epic
-from epic.start import starting_model
-
-BODY, CLS = "encoder.bert.bert.", "encoder.bert.cls."
-
-
-def their_state(model):
-    """A state dict with exactly the keys of epic.p, for a small encoder, made of random numbers."""
-    torch.manual_seed(11)
-    words, size = model.body.words.weight.shape
-    state = {"_nil": torch.zeros(1)}
-    names = [
-        "embeddings.word_embeddings.weight",
-        "embeddings.position_embeddings.weight",
-        "embeddings.token_type_embeddings.weight",
-    ]
-    names += ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"]
-    for layer in range(len(model.body.encoder.layer)):
-        for part in ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense"):
-            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
-        for part in ("attention.output.LayerNorm", "intermediate.dense", "output.dense", "output.LayerNorm"):
-            names += [f"encoder.layer.{layer}.{part}.{kind}" for kind in ("weight", "bias")]
-    shapes = {name: tensor.shape for name, tensor in model.body.state_dict().items()}
-    assert sorted(names) == sorted(shapes)
-    state |= {f"{BODY}{name}": torch.randn(shapes[name]) for name in names}
-    head = {"bias": (words,), "transform.dense.weight": (size, size), "transform.dense.bias": (size,)}
-    head |= {"transform.LayerNorm.weight": (size,), "transform.LayerNorm.bias": (size,)}
-    for prefix in (CLS, f"{BODY}cls."):  # the second is a duplicate that their code never reads
-        state |= {f"{prefix}predictions.{name}": torch.randn(shape) for name, shape in head.items()}
-        state |= {f"{prefix}seq_relationship.weight": torch.randn(2, size), f"{prefix}seq_relationship.bias": torch.randn(2)}
-    state[f"{CLS}predictions.decoder.weight"] = state[f"{BODY}embeddings.word_embeddings.weight"]
-    state[f"{BODY}cls.predictions.decoder.weight"] = torch.randn(words, size)
-    for name in ("query_salience", "doc_salience", "doc_quality"):
-        state |= {f"{name}.weight": torch.randn(1, size), f"{name}.bias": torch.randn(1)}
-    return state
-
-
-@pytest.fixture
-def released(mlm_encoder):
-    return Epic.from_encoder(mlm_encoder, "released", seed=7)
-
-
-@pytest.fixture
-def theirs(released, tmp_path):
-    """epic.p as torch wrote it then (the old format) and the tar that holds it, with their md5s."""
-    state = their_state(released)
-    torch.save(state, tmp_path / "epic.p", _use_new_zipfile_serialization=False)
-    (tmp_path / "weights.p").write_bytes((tmp_path / "epic.p").read_bytes())
-    (tmp_path / "config.json").write_text("{}")
-    with tarfile.open(tmp_path / "epic.msmarco.tar.gz", "w:gz") as archive:
-        for name in ("config.json", "weights.p"):
-            archive.add(tmp_path / name, arcname=f"epic/{name}")
-    return state
+from epic.core.files import InputError, digest_of
+from epic.model.authors_weights import PUBLISHED, load_authors, read_authors, read_state, starting_model
+from tests.authors import BODY, CLS
 
 
 @pytest.mark.parametrize("name", ["epic.p", "epic.msmarco.tar.gz"])
@@ -152,21 +99,8 @@ def test_files_that_are_no_state_dict_run_no_code_and_are_refused(theirs, tmp_pa
         read_state(path)
 
 
-def test_the_command_writes_a_checkpoint_with_a_card(theirs, mlm_encoder, tmp_path, capsys):
-    command = ["import-checkpoint", str(tmp_path / "epic.p"), str(tmp_path / "out"), "--encoder", f"path:{mlm_encoder}"]
-    assert main(command) == 1
-    assert "expected df756649ba3c449cf0f462083ef6082d" in capsys.readouterr().err
-    assert main([*command, "--md5", digest_of(tmp_path / "epic.p", "md5")]) == 0
-    assert main([*command, "--any-md5"]) == 0
-    model = Epic.from_pretrained(tmp_path / "out")
-    assert model.formulation == "released"
-    assert torch.equal(model.state_dict()["equations.theta1.weight"], theirs["query_salience.weight"])
-    card = (tmp_path / "out" / "README.md").read_text()
-    assert "Weights trained by the paper's authors, from `epic.p`" in card and digest_of(tmp_path / "epic.p", "md5") in card
-
-
 def test_a_model_of_an_experiment_starts_from_the_weights_it_names(theirs, mlm_encoder, tmp_path):
-    entry = {"formulation": "released", "seed": 7, "start": {"source": "path:epic.p", "md5": None}}
+    entry = {"settings": {"formulation": "released"}, "seed": 7, "start": {"source": "path:epic.p", "md5": None}}
     model = starting_model(mlm_encoder, entry, tmp_path / "epic.p")
     assert torch.equal(model.equations.theta1.weight, theirs["query_salience.weight"]) and not model.training
     entry["start"]["md5"] = "0" * 32

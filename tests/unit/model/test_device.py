@@ -7,7 +7,7 @@ CARD = """
 import sys
 from types import SimpleNamespace
 import torch
-from epic import compute
+from epic.model import device as compute
 torch.cuda.is_available = lambda: True
 torch.cuda.device_count = lambda: int(sys.argv[1])
 torch.cuda.get_device_properties = lambda card: SimpleNamespace(uuid=f"card-{card}")

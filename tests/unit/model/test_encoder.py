@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from epic.encoder import encoder_folder, prepare_encoder
-from epic.files import InputError, sha256_of
+from epic.core.files import InputError, sha256_of
+from epic.model.encoder import encoder_folder, prepare_encoder
 from tests.seeded import run_in
 
 MINILM = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -47,7 +47,7 @@ def test_a_folder_without_a_tokenizer_is_refused(tmp_path):
 def test_without_network_the_cache_of_hugging_face_serves_or_its_place_is_named(tiny_encoder, tmp_path):
     sha256, revision = sha256_of(tiny_encoder / "model.safetensors"), "86b5e0934494bd15c9632b12f734a8a67f723594"
     place = tmp_path / "hf" / "hub" / "models--google-bert--bert-base-uncased" / "snapshots" / revision
-    code = "from epic.encoder import prepare_encoder\n"
+    code = "from epic.model.encoder import prepare_encoder\n"
     code += f"prepare_encoder('google-bert/bert-base-uncased', {revision!r}, {sha256!r}, {str(tmp_path / 'out')!r})"
     offline = {"HF_HUB_OFFLINE": "1", "HF_HOME": str(tmp_path / "hf")}
     run = run_in(tmp_path, code, **offline)

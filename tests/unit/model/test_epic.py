@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from epic.encode import document_vectors
-from epic.equations import phi_d, phi_q, sim
-from epic.files import InputError, sha256_of
-from epic.loss import LOSSES
-from epic.model import Epic
-from epic.tokens import special_tokens, windows_of
+from epic.core.files import InputError, sha256_of
+from epic.model.epic import EpicModel
+from epic.model.equations import phi_d, phi_q, sim
+from epic.model.tokens import windows_of
+from epic.training.loss import LOSSES
+from epic.vectors.phi import document_vectors
 
 
 def tokens(model, *texts):
@@ -130,13 +130,6 @@ def test_a_long_text_is_split_into_windows_and_joined_never_cut(model):
     assert plain_scores(model, "a z", [text]).item() == pytest.approx(fast_scores(model, ["a z"], [text]).item(), rel=1e-12)
 
 
-@pytest.mark.parametrize(("length", "expected"), [(0, [0]), (1, [1]), (14, [14]), (15, [7, 8]), (29, [9, 10, 10])])
-def test_windows_are_few_and_nearly_equal(length, expected):
-    windows = windows_of(list(range(length)), 14)
-    assert [len(window) for window in windows] == expected
-    assert [piece for window in windows for piece in window] == list(range(length))
-
-
 @torch.inference_mode()
 def test_passages_carry_the_segment_of_their_formulation(model):
     pieces = model.pieces(["a b"])
@@ -169,7 +162,7 @@ def test_encoded_vectors_equal_equation_four_whatever_the_block(model, block):
 def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     model = model.float()
     model.save_pretrained(tmp_path / "checkpoint", lambda digest: f"the card of {digest}")
-    again = Epic.from_pretrained(tmp_path / "checkpoint")
+    again = EpicModel.from_pretrained(tmp_path / "checkpoint")
     assert again.formulation == model.formulation and not again.training
     before, after = model.state_dict(), again.state_dict()
     assert before.keys() == after.keys() and all(torch.equal(before[name], after[name]) for name in before)
@@ -184,12 +177,12 @@ def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
 
 def test_a_folder_without_a_checkpoint_and_damaged_weights_are_refused(paper_model, tmp_path):
     with pytest.raises(InputError, match="not an EPIC checkpoint"):
-        Epic.from_pretrained(tmp_path)
+        EpicModel.from_pretrained(tmp_path)
     paper_model.save_pretrained(tmp_path / "checkpoint")
     weights = tmp_path / "checkpoint" / "model.safetensors"
     weights.write_bytes(weights.read_bytes()[:-100])
     with pytest.raises(InputError, match=r"model\.safetensors: not the weights of this model, or damaged"):
-        Epic.from_pretrained(tmp_path / "checkpoint")
+        EpicModel.from_pretrained(tmp_path / "checkpoint")
 
 
 def test_a_folder_of_something_else_is_not_replaced(paper_model, tmp_path):
@@ -202,20 +195,8 @@ def test_a_folder_of_something_else_is_not_replaced(paper_model, tmp_path):
         paper_model.save_pretrained(tmp_path / "checkpoint")
 
 
-def test_the_special_tokens_are_those_of_the_tokenizer_even_where_both_pairs_exist(paper_model):
-    from tokenizers import Tokenizer, models, processors
-
-    words = {word: place for place, word in enumerate(["<s>", "</s>", "[CLS]", "[SEP]", "[UNK]", "a"])}
-    tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
-    assert special_tokens(tokenizer) == (2, 3)
-    tokenizer.post_processor = processors.BertProcessing(("</s>", 1), ("<s>", 0))
-    assert special_tokens(tokenizer) == (0, 1)
-    with pytest.raises(InputError, match=r"neither \[CLS\]"):
-        special_tokens(Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]")))
-
-
 def test_theta2_starts_as_a_copy_of_the_decoder_or_the_word_embeddings(tiny_encoder, paper_model):
-    for model in (Epic.from_encoder(tiny_encoder, "paper", seed=7).double(), paper_model):
+    for model in (EpicModel.from_encoder(tiny_encoder, "paper", seed=7).double(), paper_model):
         embeddings = model.body.words.weight
         assert torch.equal(model.equations.Theta2, embeddings)
         assert model.equations.Theta2.data_ptr() != embeddings.data_ptr()
@@ -223,7 +204,7 @@ def test_theta2_starts_as_a_copy_of_the_decoder_or_the_word_embeddings(tiny_enco
 
 def test_the_seed_decides_the_random_parameters_and_nothing_else(mlm_encoder):
     for formulation, name in (("paper", "equations.theta1"), ("released", "equations.theta1.weight")):
-        one, same, other = (Epic.from_encoder(mlm_encoder, formulation, seed).state_dict() for seed in (1, 1, 2))
+        one, same, other = (EpicModel.from_encoder(mlm_encoder, formulation, seed).state_dict() for seed in (1, 1, 2))
         assert torch.equal(one[name], same[name]) and not torch.equal(one[name], other[name])
         random = {key for key in one if not torch.equal(one[key], other[key])}
         assert {key.split(".")[1] for key in random} == {"theta1", "theta3", "theta4"}
@@ -232,4 +213,4 @@ def test_the_seed_decides_the_random_parameters_and_nothing_else(mlm_encoder):
 def test_a_vocabulary_beyond_16_bits_is_refused(paper_model):
     paper_model.body.embeddings.word_embeddings = torch.nn.Embedding(65_536, 8)
     with pytest.raises(InputError, match="65536 vocabulary entries"):
-        Epic("paper", paper_model.body, None, paper_model.tokenizer)
+        EpicModel("paper", paper_model.body, None, paper_model.tokenizer)

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from epic.equations import Paper, Released, damped, phi_d, phi_q, sim
-from epic.head import head_of
+from epic.model.equations import Paper, Released, damped, phi_d, phi_q, sim
+from epic.model.mlm_head import head_of
 
 CONFIG = {"model_type": "bert", "layer_norm_eps": 1e-12}
 
@@ -105,15 +105,6 @@ def test_the_released_expansion_is_tied_to_the_word_embeddings_and_the_papers_is
     assert released.psi(h, slice(0, 3)).tolist() == damped(h @ words.weight.T - 5.0).tolist()
     assert paper.psi(h, slice(0, 3)).tolist() == (h @ (words.weight - 1.0).T).tolist()
     assert not any("tied" in name or "words" in name for name in released.state_dict())
-
-
-def test_without_a_head_the_transform_only_centres_and_scales():
-    words = nn.Embedding(5, 16).double()
-    head = head_of({}, CONFIG, words.weight.detach())
-    assert not head.learned and torch.equal(head.decoder, words.weight) and (head.bias < 0).all()
-    f = torch.randn(7, 16, dtype=torch.float64)
-    expected = torch.nn.functional.layer_norm(f, (16,))
-    assert torch.allclose(Released(words, head).double().hidden(f), expected, atol=1e-9)
 
 
 def test_document_vector_by_hand():

@@ -2,9 +2,9 @@
 
 import pytest
 
-from epic.config import load_experiments
-from epic.estimates import FORMULAS, Collection, Job, cost
-from epic.rates import START
+from epic.experiment.check import load_experiments
+from epic.planning.estimates import FORMULAS, Collection, Job, cost
+from epic.planning.rates import START
 from tests.conftest import ROOT
 
 MSMARCO = Collection(8_841_823, 346, {"validation": 200, "dev-small": 6980, "dev-judged": 55_578, "dl19": 43, "dl20": 54})
@@ -14,7 +14,7 @@ HOUR = 3600
 @pytest.fixture(scope="module")
 def paper():
     folder = ROOT / "workflow"
-    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")["paper"]
+    return load_experiments([folder / "experiments"])["paper"]
 
 
 def of(paper, rule, gpus=0, threads=1, **wildcards):

@@ -4,11 +4,11 @@ import re
 
 import pytest
 
-from epic.config import load_experiments
-from epic.estimates import Cost, Job
-from epic.plan import Place, cost_table, plan
+from epic.experiment.check import load_experiments
+from epic.planning.estimates import Cost, Job
+from epic.planning.plan import Place, cost_table, plan
 from tests.conftest import ROOT
-from tests.unit.test_estimates import MSMARCO
+from tests.unit.planning.test_estimates import MSMARCO
 
 HERE = Place(cores=8, gpus=1)
 
@@ -16,7 +16,7 @@ HERE = Place(cores=8, gpus=1)
 @pytest.fixture(scope="module")
 def paper():
     folder = ROOT / "workflow"
-    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")["paper"]
+    return load_experiments([folder / "experiments"])["paper"]
 
 
 def shards(count=64):

@@ -2,13 +2,13 @@
 
 import pytest
 
-from epic import probes
-from epic.config import load_experiments
-from epic.estimates import Job
-from epic.plan import NOTHING, Place, Plan
-from epic.preflight import Survey, checks, planned, refusal, survey, warnings
-from epic.probes import Check
-from epic.sources import Absent
+from epic.experiment.check import load_experiments
+from epic.planning import probes
+from epic.planning.estimates import Job
+from epic.planning.plan import NOTHING, Place, Plan
+from epic.planning.preflight import Survey, checks, planned, refusal, survey, warnings
+from epic.planning.probes import Check
+from epic.planning.sources import Absent
 from tests.conftest import ROOT
 
 HERE, CLUSTER = Place(8, 1), Place(1, None, cluster_jobs=10)
@@ -17,7 +17,7 @@ EMPTY = Plan([], 0, 0, NOTHING)
 
 @pytest.fixture(scope="module")
 def experiments():
-    return load_experiments([ROOT / "workflow" / "experiments"], ROOT / "workflow" / "schemas" / "experiment.schema.yaml")
+    return load_experiments([ROOT / "workflow" / "experiments"])
 
 
 @pytest.fixture
@@ -107,7 +107,7 @@ def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeyp
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_, **__: None)
     sets = [Job("queries", {"query_set": name["id"]}) for name in experiments["paper"]["query_sets"]]
     fetch = Job("fetch", {"file": "predicted_queries_topk_sampling.zip"})
-    encoders = [Job("encoder", {"model": name}) for name in ("paper", "released")]
+    encoders = [Job("encoder", {"encoder": "bert-base"})]
     survey("paper", experiments["paper"], [*sets, fetch, *encoders], HERE)
     hosts = [entry for entry in probed if entry[0] != "disks"]
     assert hosts == [

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from epic.__main__ import main
-from epic.mend import mend
-from epic.store import StoreWriter
+from epic.planning.repair import mend
+from epic.vectors.store import StoreWriter
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_a_copy_that_is_newer_than_its_header_is_compared_once(results, monkeypa
     (folder / "terms.u16").write_bytes((folder / "terms.u16").read_bytes())
     os.utime(folder / "header.json", (1, 1))
     compared = []
-    monkeypatch.setattr("epic.store.Store.verify", lambda store: compared.append(store.path))
+    monkeypatch.setattr("epic.vectors.store.Store.verify", lambda store: compared.append(store.path))
     assert mend(results) == [] and compared == [folder]
     assert mend(results) == [] and compared == [folder]
 

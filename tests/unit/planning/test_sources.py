@@ -3,20 +3,21 @@
 import huggingface_hub.constants
 import pytest
 
-from epic import sources
-from epic.config import load_experiments
-from epic.documents import Documents
-from epic.estimates import Job
-from epic.sources import absent_sources, collection_of
+from epic.corpus.documents import Documents
+from epic.experiment.check import load_experiments
+from epic.planning import sources
+from epic.planning.estimates import Job
+from epic.planning.sources import absent_sources, collection_of
 from tests.conftest import ROOT
 
+ENCODER = "bert-base"
 MSMARCO = "msmarco.z22.web.core.windows.net"
 
 
 @pytest.fixture(scope="module")
 def experiments():
     folder = ROOT / "workflow"
-    return load_experiments([folder / "experiments"], folder / "schemas" / "experiment.schema.yaml")
+    return load_experiments([folder / "experiments"])
 
 
 @pytest.fixture
@@ -110,7 +111,7 @@ def test_a_folder_of_ones_own_needs_a_store_until_it_has_one(experiments, tmp_pa
 
 
 def test_an_encoder_is_fetched_unless_all_its_files_are_cached(paper, monkeypatch):
-    job, found = Job("encoder", {"model": "paper"}), {"config.json", "model.safetensors"}
+    job, found = Job("encoder", {"encoder": ENCODER}), {"config.json", "model.safetensors"}
     monkeypatch.setattr(
         "huggingface_hub.try_to_load_from_cache", lambda repo, name, revision: "/a/file" if name in found else None
     )
@@ -122,12 +123,12 @@ def test_an_encoder_is_fetched_unless_all_its_files_are_cached(paper, monkeypatc
 
 def test_offline_hugging_face_is_named_as_the_reason(paper, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    absent = files(paper, Job("encoder", {"model": "paper"}))["bert-base-uncased"]
+    absent = files(paper, Job("encoder", {"encoder": ENCODER}))["bert-base-uncased"]
     assert absent.barred == "HF_HUB_OFFLINE" and absent.hosts == ()
 
 
 def test_an_encoder_from_a_wheel_needs_no_network(experiments):
-    assert files(experiments["smoke"], Job("encoder", {"model": "paper"})) == {}
+    assert files(experiments["smoke"], Job("encoder", {"encoder": "minilm"})) == {}
 
 
 def test_a_download_names_the_hosts_of_all_its_mirrors(paper):
@@ -153,4 +154,4 @@ def test_a_download_needs_its_bytes_where_it_is_kept_and_once_more_on_another_di
 
 def test_every_rule_that_opens_the_collection_is_known():
     rules = {path.stem for path in (ROOT / "workflow" / "rules").glob("*.smk") if "manifest=rules.data" in path.read_text()}
-    assert rules - {"data", "prune", "metadata", "rerank", "latency"} <= sources.READ_DOCUMENTS
+    assert rules - {"data", "prune", "metadata", "rerank", "latency", "statistics"} <= sources.READ_DOCUMENTS

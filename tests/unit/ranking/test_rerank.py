@@ -1,10 +1,9 @@
-"""Cut-offs, tails and tests of significance."""
+"""Re-ranking: the head in its new order, the tail kept or dropped."""
 
-import json
+from types import SimpleNamespace
 
-from epic.rerank import head, merge, rerank
-from epic.runs import ScoredDoc
-from epic.tune import best_cutoff, curve, write_cutoff
+from epic.corpus.runs import ScoredDoc
+from epic.ranking.rerank import head, merge, rerank, scores_of
 
 
 def hits(text, score=1.0):
@@ -31,15 +30,20 @@ def test_rerank_keeps_every_query_and_every_hit():
     }  # fmt: skip
 
 
-def test_the_curve_by_hand_and_the_smallest_best_cutoff():
-    # c is relevant: third in the first stage, best by EPIC
-    first, qrels = {"q": hits("abcd")}, {"q": {"c": 1}}
-    scored = {"q": [ScoredDoc("a", 1.0), ScoredDoc("b", 2.0), ScoredDoc("c", 3.0), ScoredDoc("d", 0.0)]}
-    values = curve(qrels, first, scored, 6)
-    assert values == [1 / 3, 1 / 3, 1.0, 1.0, 1.0, 1.0]
-    assert best_cutoff(values) == 3
+def test_the_head_is_cut_and_a_query_without_hits_stays():
+    assert head({"q": hits("abc"), "none": []}, 2) == {"q": hits("ab"), "none": []} and head({"q": hits("a")}, 9) == {
+        "q": hits("a")
+    }
 
 
-def test_the_curve_is_written_with_the_choice(tmp_path):
-    write_cutoff([0.1, 0.4, 0.4], tmp_path / "c.json")
-    assert json.loads((tmp_path / "c.json").read_text()) == {"cutoff": 2, "curve": [0.1, 0.4, 0.4]}
+def test_a_row_with_a_store_is_scored_by_it_and_any_other_by_the_model():
+    asked = []
+    family = SimpleNamespace(
+        score_stored=lambda *given: asked.append(("stored", *given)) or "by the store",
+        score_run=lambda *given: asked.append(("model", *given)) or "by the model",
+    )
+    for files, found in (({"store": "results/store"}, "by the store"), ({"store": []}, "by the model"), ({}, "by the model")):
+        assert scores_of(family, "run", files, {"threads": 1}, 64) == found
+    stored, model, same = asked
+    assert stored == ("stored", "run", {"store": "results/store"}, {"threads": 1})
+    assert model == ("model", "run", {"store": []}, {"threads": 1}, 64) and same[2] == {}

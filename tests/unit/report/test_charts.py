@@ -4,9 +4,10 @@ import json
 
 import pytest
 
-from epic.charts import (
+from epic.report.charts import (
     cutoffs,
     distinct,
+    lanes_of,
     pareto,
     pruning,
     published_cutoffs,
@@ -62,12 +63,21 @@ def test_a_panel_of_other_data_says_so():
     assert titles({"rows": [ROWS[0] | {"because": ["other query set"]}], "headline": "test"}) == ("published", "ours, on test")
 
 
+STAGES = {"beside": [["retrieve", "load"], ["query_vector"]], "after": ["score"]}
+
+
+def test_what_runs_at_once_has_a_lane_of_its_own_and_what_follows_begins_when_the_longest_has_ended():
+    ms = {"retrieve": 2.0, "load": 1.0, "query_vector": 5.0, "score": 0.5, "total": 5.5}
+    assert lanes_of(ms, STAGES) == [("retrieve", 0, 0.0), ("load", 0, 2.0), ("query_vector", 1, 0.0), ("score", 0, 5.0)]
+    assert lanes_of({"retrieve": 2.0, "total": 2.0}, {"beside": [["retrieve"]], "after": []}) == [("retrieve", 0, 0.0)]
+
+
 @pytest.fixture
 def files(tmp_path):
     (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test"}))
     (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "curve": [0.4, 0.5, 0.45]}))
     timed = {stage: STAGE for stage in ("retrieve", "load", "query_vector", "score", "total")}
-    (tmp_path / "latency.json").write_text(json.dumps({"ms": timed}))
+    (tmp_path / "latency.json").write_text(json.dumps({"ms": timed, "stages": STAGES}))
     claims = [{"id": "cutoff-bm25", "published": 99}, {"id": "hours", "published": 14}]
     (tmp_path / "claims.json").write_text(json.dumps({"claims": claims}))
     return tmp_path

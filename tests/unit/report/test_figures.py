@@ -2,9 +2,9 @@
 
 import pytest
 
-from epic.figures import frequencies_figure, training_figure
-from epic.files import InputError
-from epic.history import Iteration, write_history
+from epic.core.files import InputError
+from epic.report.figures import frequencies_figure, training_figure
+from epic.training.history import Iteration, write_history
 
 
 def test_the_frequency_figure_is_an_image_and_the_same_bytes_each_time(tmp_path):

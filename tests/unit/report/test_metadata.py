@@ -2,8 +2,8 @@
 
 import json
 
-from epic.files import sha256_of
-from epic.metadata import seeds, versions, write_metadata
+from epic.core.files import sha256_of
+from epic.report.metadata import seeds, versions, write_metadata
 
 SETTINGS = {"title": "T", "models": [{"id": "paper", "seed": 42}], "triples": {"source": "sampled", "seed": 7}}
 

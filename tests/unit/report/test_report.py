@@ -6,12 +6,11 @@ import re
 
 import pytest
 
-from epic.differences import differing
-from epic.figures import drawn
-from epic.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
-from epic.timings import write_latency
+from epic.latency.timings import write_latency
+from epic.report.figures import drawn
+from epic.report.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
 from tests.conftest import ROOT
-from tests.unit.test_latency import total
+from tests.latency import ABOUT, total
 
 PAGE = ROOT / "workflow" / "report"
 HOSTILE = "</script><script>alert('x')</script> & <b>"
@@ -101,14 +100,14 @@ def write_page(folder):
     timings = {}
     for name in ("bm25", "epic", "pruned"):
         timings[name] = folder / f"{name}.tsv"
-        write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", {}, 1, folder / f"{name}.json", timings[name])
+        write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", ABOUT, 1, folder / f"{name}.json", timings[name])
 
     def written(name, value):
         (folder / name).write_text(json.dumps(value))
         return folder / name
 
     files = {
-        "readme": ROOT / "README.md",
+        "deviations": ROOT / "docs" / "deviations.md",
         "table": written("table.json", table),
         "claims": written("claims.json", {"claims": [claim]}),
         "metadata": written("metadata.json", metadata),
@@ -166,29 +165,11 @@ def test_weights_are_shown_when_pointed_at(page):
     assert colored(["a", "b"], [0.0, 1.0], [0.0, 1.0])[0] == ("a", 0.0, "#ffffff")
 
 
-def test_settings_that_are_not_the_papers_are_listed():
-    paper = {
-        "title": "a",
-        "train": {"batch_size": 16, "max_tokens": None},
-        "models": [{"id": "paper", "seed": 42}],
-        "tune": {"x": 1},
-    }
-    mine = {
-        "title": "b",
-        "train": {"batch_size": 16, "max_tokens": 160},
-        "models": [{"id": "paper", "seed": 7}, {"id": "new", "seed": 1}],
-    }
-    assert differing(mine, paper) == [
-        ("train.max_tokens", None, 160), ("models.paper.seed", 42, 7), ("tune.x", 1, "-"), ("models.new.seed", "-", 1),
-    ]  # fmt: skip
-    assert differing(paper, paper) == []
-
-
-def test_what_differs_comes_from_the_readme():
+def test_what_differs_comes_from_the_page_of_deviations():
     text = "# A\n\n## Where\n\n- one\n  goes on\n- two `code`\n\n## Next\n\n- three\n"
     assert bullets(text, "Where") == ["one goes on", "two `code`"] and bullets(text, "Nowhere") == []
     assert inline_code("a `b<c` & d") == "a <code>b&lt;c</code> &amp; d"
-    assert len(bullets((ROOT / "README.md").read_text(), "Where paper and code differ")) >= 8
+    assert len(bullets((ROOT / "docs" / "deviations.md").read_text(), "Where paper and code differ")) >= 8
 
 
 def test_figures_have_captions_by_kind(tmp_path):

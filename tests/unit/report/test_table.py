@@ -1,4 +1,4 @@
-"""Rows and the table: order, marks, forms, pages."""
+"""The table: order, marks, forms."""
 
 import csv
 import io
@@ -6,44 +6,16 @@ import json
 
 import pytest
 
-from epic.pages import render_row
-from epic.rows import comparison_of, write_row
-from epic.table import build, caption, escape, latex, markdown, write_table
-from epic.verdicts import judge, over_the_table, paper_value
-from tests.unit.test_verdicts import entry
-
-STAGE = {"mean": 1.0, "interval": [0.5, 1.5], "p50": 1.0, "p95": 2.0, "p99": 3.0}
-
-
-def row(metrics=None, published=(), **changes):
-    found = {"id": "a", "label": "A & B_1", "group": "G", "kind": "model", "first_stage": "s", "model": "m", "keep": 10}
-    found |= {"settings": {"keep": 10}, "metrics": metrics or {}}
-    return found | {"published": [judge(one, found["metrics"], []) for one in published]} | changes
+from epic.judging.verdicts import over_the_table
+from epic.report.table import build, caption, comma_separated, escape, latex, markdown, write_table
+from tests.judging import entry, row
+from tests.latency import STAGE
+from tests.markdown import cells
 
 
 def family(mark, significant, system="a"):
     tests = [{"system": system, "baseline": "b", "significant": significant}]
     return {"mark": mark, "says": f"says {mark}", "tests": tests}
-
-
-def test_ours_is_taken_from_the_published_query_set_where_it_was_run():
-    both = {"dev": {"RR@10": 0.2}, "test": {"RR@10": 0.4}}
-    assert comparison_of(row(both, [entry(query_set="dev")]), "test")["ours"] == 0.2
-    other = comparison_of(row(both, [entry(query_set="other")]), "test")
-    assert other["ours"] == 0.4 and other["difference"] is None and other["because"] == ["other query set"]
-    assert comparison_of(row(both), "test")["verdict"] == "not published"
-
-
-def test_a_row_that_the_paper_does_not_have_is_compared_with_whoever_published_it():
-    measured, theirs = {"test": {"RR@10": 0.31}}, entry(0.31) | {"source": "a repository"}
-    found = comparison_of(row(measured, [theirs]), "test")
-    assert (found["published"], found["source"], found["verdict"]) == (0.31, "a repository", "match")
-    assert comparison_of(row(measured, [theirs, entry(0.25)]), "test")["source"] == "paper"
-    assert paper_value(row(measured, [theirs])) is None
-
-
-def test_a_row_without_metrics_was_not_run():
-    assert comparison_of(row(), "test")["verdict"] == "not run"
 
 
 @pytest.fixture
@@ -69,13 +41,23 @@ def test_a_record_holds_difference_marks_and_latency(records):
 
 def test_markdown_shows_groups_and_rows_that_were_not_run(rows, records):
     text = markdown(records, over_the_table(rows, "test"), "caption")
-    assert text.splitlines()[2:6] == [
-        "| **G** | | | | | | | |",
-        "| A & B_1 | test | 0.300 | 0.3100x | +0.0100 | 48 | 12.3 | match |",
-        "| **H** | | | | | | | |",
-        "| A & B_1 | test | 0.250 | not run | - | - | - | not run |",
+    head, rule, *lines = text.splitlines()[:6]
+    assert cells(head)[0][:4] == ["Method", "query set", "MRR@10 published", "MRR@10 ours"]
+    assert [cell.strip().endswith(":") for cell in rule.split("|")[1:-1]] == [False, False, True, True, True, True, True, False]
+    assert cells("\n".join(lines)) == [
+        ["**G**", "", "", "", "", "", "", ""],
+        ["A & B_1", "test", "0.300", "0.3100x", "+0.0100", "48", "12.3", "match"],
+        ["**H**", "", "", "", "", "", "", ""],
+        ["A & B_1", "test", "0.250", "not run", "-", "-", "-", "not run"],
     ]
+    assert text.splitlines()[6:9] == ["", "caption", ""]
     assert "Model `m` on test: Kendall's tau undefined between the published and our order of 1 systems" in text
+
+
+def test_a_label_cannot_break_the_markdown_table(rows, records):
+    records[0]["label"], records[0]["group"] = "r | s, Zürich\n日本", "x|y"
+    lines = cells(markdown(records, over_the_table(rows, "test"), "caption"))[:4]
+    assert lines[2][0] == "**x|y**" and lines[3][:2] == ["r | s, Zürich 日本", "test"] and {len(line) for line in lines} == {8}
 
 
 def test_the_caption_explains_the_marks():
@@ -88,38 +70,45 @@ def test_latex_is_escaped(records):
     assert escape("50 % p < 0.01 ~ \\") == r"50 \% p $<$ 0.01 \textasciitilde{} \textbackslash{}"
 
 
-def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
-    for name, values in (("v.tsv", "q\t0.5\t0.25\nr\t0.0\t0.0\n"), ("first.tsv", "q\t0.25\t0.25\nr\t0.0\t0.0\n")):
-        (tmp_path / name).write_text("query_id\tRR@10\tnDCG@10\n" + values)
-    (tmp_path / "a.run").write_text("q Q0 1 1 1.0 t\n")
-    (tmp_path / "c.json").write_text('{"cutoff": 7}')
-    (tmp_path / "model.safetensors").write_bytes(b"")
-    declared = {"id": "a", "label": "A", "group": "G", "kind": "model", "first_stage": "s", "model": "m", "keep": 10}
-    declared["published"] = [entry(0.25), entry(48, "latency", None, "ms/query")]
-    for name in ("one", "two"):
-        paths = [tmp_path / "v.tsv"], [tmp_path / "a.run"], (tmp_path / "c.json", tmp_path)
-        write_row(declared, {"keep": 10}, [], ["test"], *paths, tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-    found = json.loads((tmp_path / "one").read_text())
-    assert found["metrics"] == {"test": {"RR@10": 0.25, "nDCG@10": 0.125, "queries": 2}}
-    assert found["settings"]["cutoff"] == 7 and found["settings"]["model_sha256"].startswith("e3b0c442")
-    assert found["settings"]["keep"] == 10 and found["published"][0]["verdict"] == "match"
-    latency = {"ms": {"total": STAGE, "load": STAGE | {"mean": 0.0}}, "cold": None, "cold_skipped": "not here"}
-    (tmp_path / "l.json").write_text(json.dumps(latency))
-    test = {"baseline_id": "bm25", "query_set": "test", "metric": "RR@10", "system": tmp_path / "v.tsv"}
-    tests = [test | {"baseline": tmp_path / "first.tsv"}]
-    render_row(tmp_path / "one", tmp_path / "l.json", tests, 0.01, "a note", "snakemake it", tmp_path / "a.md")
-    page = (tmp_path / "a.md").read_text()
-    for said in (
-        "| mean | 0.2500 | 0.1250 |",
-        "| match |",
-        "| total | 1.00 | 0.50 to 1.50 |",
-        "No cold pass: not here",
-        "reports 48 ms",
-    ):
-        assert said in page, said
-    assert "Against `bm25` on test: +0.1250 RR@10" in page and "1 won, 1 tied, 0 lost" in page
-    assert "a note" in page and "snakemake it" in page and "load" not in page
+def test_latex_is_a_booktabs_table_with_a_line_for_each_group(records):
+    records[0] |= {"label": r"{Zürich}^2 ~ $5 #1 \x", "group": "50 % & more"}
+    records.append(records[0] | {"marks": ""})  # the first group once more
+    assert latex(records, "p < 0.01").splitlines() == [
+        r"\begin{table}",
+        r"\centering",
+        r"\caption{p $<$ 0.01}",
+        r"\begin{tabular}{llrrrrrl}",
+        r"\toprule",
+        r"\multicolumn{2}{c}{} & \multicolumn{3}{c}{MRR@10} & \multicolumn{2}{c}{ms/query} &  \\",
+        r"Method & query set & published & ours & difference & published & ours & verdict \\",
+        r"\midrule",
+        r"\multicolumn{8}{l}{\textbf{50 \% \& more}} \\",
+        r"\{Zürich\}\textasciicircum{}2 \textasciitilde{} \$5 \#1 \textbackslash{}x"
+        r" & test & 0.300 & 0.3100$^{x}$ & +0.0100 & 48 & 12.3 & match \\",
+        r"\midrule",
+        r"\multicolumn{8}{l}{\textbf{H}} \\",
+        r"A \& B\_1 & test & 0.250 & not run & -- & -- & -- & not run \\",
+        r"\midrule",
+        r"\multicolumn{8}{l}{\textbf{50 \% \& more}} \\",
+        r"\{Zürich\}\textasciicircum{}2 \textasciitilde{} \$5 \#1 \textbackslash{}x"
+        r" & test & 0.300 & 0.3100 & +0.0100 & 48 & 12.3 & match \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+
+
+def test_csv_keeps_every_value_as_it_is(records):
+    records[0] |= {"label": 'A, "B" | Zürich\nC', "ours": 0.1 + 0.2, "because": ["one", "two"], "keep": "full"}
+    text = comma_separated(records)
+    first, second = csv.DictReader(io.StringIO(text))
+    assert text.splitlines()[0] == ",".join(records[0]) and text.endswith("\n") and "\r" not in text
+    assert first["label"] == 'A, "B" | Zürich\nC' and first["ours"] == "0.30000000000000004" and first["because"] == "one; two"
+    assert first["published_ms"] == "48" and second["published_ms"] == ""  # a gap in a column makes no 48.0
+    assert first["interval_ms"] == "0.5 to 1.5" and second["interval_ms"] == second["ours"] == second["ours_ms"] == ""
+    assert first["keep"] == "full" and second["keep"] == "10" and second["marks"] == ""
+    missing = {key for key, value in records[1].items() if value is None}
+    assert missing and all(second[key] == "" for key in missing)
 
 
 def test_all_four_forms_say_the_same(tmp_path):

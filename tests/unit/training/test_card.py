@@ -1,28 +1,39 @@
 """The model card: what was trained, on what, how well."""
 
-from epic.card import model_card
-from epic.history import Iteration
+from epic.rankers import epic as family
+from epic.training.card import model_card
+from epic.training.history import Iteration
 
 ENCODER = {"source": "google-bert/bert-base-uncased", "revision": "86b5e09", "sha256": "68d4"}
-ENTRY = {"id": "paper", "formulation": "paper", "encoder": ENCODER, "start": None, "loss": "cross-entropy", "seed": 42}
+ENTRY = {
+    "id": "paper",
+    "family": "epic",
+    "settings": {"formulation": "paper"},
+    "encoder": ENCODER,
+    "start": None,
+    "loss": "cross-entropy",
+    "seed": 42,
+}
+SAID = family.card(ENTRY)
 DATA = {"data": {"documents": "msmarco-passage", "count": 8}, "triples": {"source": "docpairs"}}
 
 
 def test_it_names_experiment_data_settings_digest_and_the_best_validation():
     history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5), Iteration(2, 16, 0.6, 0.75, 0.5, 1.4), Iteration(3, 24, 0.5, 0.8, 0.4, 9.9)]
-    card = model_card("mine", ENTRY, DATA, {"batch_size": 16, "max_tokens": None}, history, "abc123")
+    card = model_card(SAID, "mine", ENTRY, DATA, {"batch_size": 16, "max_tokens": None}, history, "abc123")
     assert card.startswith("---\nlibrary_name: epic\n") and "sha256 of the weights: `abc123`" in card
     assert "Experiment `mine`, model `paper`" in card and "revision `86b5e09`" in card and "`68d4`" in card
     assert "MRR@10 **0.5000** at iteration 2 of 3 (16 triples)" in card
     assert "| data | documents msmarco-passage, count 8 |" in card and "| max_tokens | none |" in card
+    assert "| formulation | paper |" in card and "Epic.from_pretrained" in card
     assert "| batch_size | 16 |" in card and "9.9" not in card and "1.4" not in card  # no timings: the same bytes each time
 
 
 def test_an_untrained_or_imported_model_says_so_and_lists_no_training():
-    untrained = model_card("mine", ENTRY | {"loss": None}, DATA, {"batch_size": 16}, [], "abc")
+    untrained = model_card(SAID, "mine", ENTRY | {"loss": None}, DATA, {"batch_size": 16}, [], "abc")
     assert "Not trained further." in untrained and "batch_size" not in untrained
     start = {"source": "download:epic.p", "md5": "df75"}
-    imported = model_card(None, ENTRY | {"start": start}, DATA, {}, [], "abc")
+    imported = model_card(SAID, None, ENTRY | {"start": start}, DATA, {}, [], "abc")
     assert "trained by the paper's authors, from `download:epic.p`, md5 `df75`" in imported
     assert "Experiment" not in imported and "None" not in imported
-    assert "md5" not in model_card(None, ENTRY | {"start": start | {"md5": None}}, DATA, {}, [], "abc")
+    assert "md5" not in model_card(SAID, None, ENTRY | {"start": start | {"md5": None}}, DATA, {}, [], "abc")

@@ -10,12 +10,13 @@ import textwrap
 import pytest
 import torch
 
-from epic.files import InputError
-from epic.history import Iteration
-from epic.leftovers import remove_states
-from epic.model import Epic
-from epic.state import State, key_of
-from epic.train import Learner, train
+from epic.core.files import InputError
+from epic.model.epic import EpicModel
+from epic.planning.repair import remove_states
+from epic.rankers import epic as family
+from epic.training.history import Iteration
+from epic.training.resume import State, key_of
+from epic.training.train import Learner, train
 from tests.conftest import ROOT
 from tests.training import settings, without_seconds, write_collection
 
@@ -25,13 +26,14 @@ SCRIPT = textwrap.dedent("""
     logging.basicConfig(level="INFO")
     sys.path.insert(0, {root!r})
     import torch
-    from epic.documents import Documents
-    from epic.examples import Examples
-    from epic.history import write_history
-    from epic.model import Epic
-    from epic.state import State
-    from epic.train import train
-    from epic.validation import Validation
+    from epic.corpus.documents import Documents
+    from epic.training.examples import Examples
+    from epic.training.history import write_history
+    from epic.model.epic import EpicModel
+    from epic.rankers import epic as family
+    from epic.training.resume import State
+    from epic.training.train import train
+    from epic.training.validation import Validation
     from tests.training import QRELS, QUERIES, RUN, settings
 
     module, function, nth, when = {kill!r}
@@ -54,25 +56,25 @@ SCRIPT = textwrap.dedent("""
         setattr(owner, name, deadly)
     torch.set_num_threads(1)
     folder = {folder!r}
-    model = Epic.from_encoder({encoder!r}, {formulation!r}, seed=7)
+    model = EpicModel.from_encoder({encoder!r}, {formulation!r}, seed=7)
     examples = Examples(folder + "/t.tsv", folder + "/tq.tsv", Documents("path:" + folder))
     state = State(folder + "/{name}-state", "key")
-    history = train(model, examples, Validation(QUERIES, QRELS, RUN, 512), settings(patience=9), "cross-entropy", 7, state)
+    history = train(family, model, examples, Validation(QUERIES, QRELS, RUN, 512), settings(patience=9), "cross-entropy", 7, state)
     model.save_pretrained(folder + "/{name}")
     write_history(history, folder + "/{name}.tsv")
 """)
 KILLS = [  # and the iteration after which the next run goes on
-    (("epic.train", "Learner.learn", 1, "before"), 0),  # nothing saved yet
-    (("epic.train", "scores_of", 6, "before"), 1),  # in the middle of the second iteration
-    (("epic.train", "validate", 2, "after"), 1),  # validated, not saved
-    (("epic.state", "save_weights", 1, "after"), 0),  # the first best weights are half written
-    (("epic.state", "save_weights", 2, "before"), 0),  # they are in place, without a state
-    (("epic.state", "save_file", 3, "after"), 1),  # half of a state is written
-    (("epic.state", "write_json", 2, "after"), 1),  # written, not yet in place
-    (("epic.state", "shutil.rmtree", 2, "before"), 2),  # in place, beside the one before
-    (("epic.state", "State.save", 2, "after"), 2),
-    (("epic.state", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
-    (("epic.model", "save_weights", 1, "after"), 3),  # the checkpoint is half written
+    (("epic.training.train", "Learner.learn", 1, "before"), 0),  # nothing saved yet
+    (("epic.rankers.epic", "pair_scores", 6, "before"), 1),  # in the middle of the second iteration
+    (("epic.training.train", "validate", 2, "after"), 1),  # validated, not saved
+    (("epic.training.resume", "save_weights", 1, "after"), 0),  # the first best weights are half written
+    (("epic.training.resume", "save_weights", 2, "before"), 0),  # they are in place, without a state
+    (("epic.training.resume", "save_file", 3, "after"), 1),  # half of a state is written
+    (("epic.training.resume", "write_json", 2, "after"), 1),  # written, not yet in place
+    (("epic.training.resume", "shutil.rmtree", 2, "before"), 2),  # in place, beside the one before
+    (("epic.training.resume", "State.save", 2, "after"), 2),
+    (("epic.training.resume", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
+    (("epic.model.epic", "save_weights", 1, "after"), 3),  # the checkpoint is half written
 ]
 
 
@@ -118,16 +120,16 @@ def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_enc
 
 def half(mlm_encoder, examples, validation, folder, key="key", monkeypatch=None):
     """A run of one iteration of three, with its state left behind."""
-    model, state = Epic.from_encoder(mlm_encoder, "paper", seed=7), State(folder, key)
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(folder, key)
     with monkeypatch.context() as patched:
-        patched.setattr("epic.train.finished", lambda history, *_: bool(history))
-        train(model, examples(), validation, settings(), "cross-entropy", 7, state)
+        patched.setattr("epic.training.train.finished", lambda history, *_: bool(history))
+        train(family, model, examples(), validation, settings(), "cross-entropy", 7, state)
     return model
 
 
 def resumed(mlm_encoder, folder, key="key"):
-    model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
-    learner = Learner.of(model, settings(), "cross-entropy")
+    model = EpicModel.from_encoder(mlm_encoder, "paper", seed=7)
+    learner = Learner.of(family, model, settings(), "cross-entropy")
     return model, learner, State(folder, key).resume(model, learner.optimizer, learner.scaler)
 
 
@@ -136,7 +138,7 @@ def test_resuming_does_not_train_again_what_was_trained(mlm_encoder, examples, v
     model, learner, history = resumed(mlm_encoder, tmp_path / "state")
     assert [iteration.triples for iteration in history] == [8]
     assert {int(value["step"]) for value in learner.optimizer.state.values()} == {2}  # 8 triples in batches of 4
-    full = train(model, examples(), validation, settings(), "cross-entropy", 7, State(tmp_path / "state", "key"))
+    full = train(family, model, examples(), validation, settings(), "cross-entropy", 7, State(tmp_path / "state", "key"))
     assert full[0] == history[0]
 
 
@@ -167,8 +169,8 @@ def test_a_run_with_other_settings_starts_over_and_leaves_the_state_alone(
 
 
 def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path):
-    model, state = Epic.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path / "state", "key")
-    learner, history = Learner.of(model, settings(), "cross-entropy"), []
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path / "state", "key")
+    learner, history = Learner.of(family, model, settings(), "cross-entropy"), []
     for iteration, value in enumerate((0.2, 0.5, 0.4), start=1):
         with torch.no_grad():
             model.equations.theta1.fill_(value)
@@ -195,22 +197,22 @@ def test_histories_of_a_resumed_run_are_those_of_an_unbroken_one(mlm_encoder, ex
     half(mlm_encoder, examples, validation, tmp_path / "state", monkeypatch=monkeypatch)
     ends = []
     for folder in (tmp_path / "state", tmp_path / "fresh"):
-        model = Epic.from_encoder(mlm_encoder, "paper", seed=7)
-        ends.append(train(model, examples(), validation, settings(patience=9), "cross-entropy", 7, State(folder, "key")))
+        model = EpicModel.from_encoder(mlm_encoder, "paper", seed=7)
+        ends.append(train(family, model, examples(), validation, settings(patience=9), "cross-entropy", 7, State(folder, "key")))
     assert without_seconds(ends[0]) == without_seconds(ends[1])
     with pytest.raises(InputError, match=r"best-00009\.safetensors"):
         State(tmp_path / "fresh", "key").load_best([Iteration(9, 9, 0, 0, 1, 0)], model)
 
 
 def test_the_scale_of_float16_gradients_is_part_of_the_state(mlm_encoder, examples, validation, tmp_path):
-    model, half_precision = Epic.from_encoder(mlm_encoder, "paper", seed=7), settings(precision="float16")
-    learner, history = Learner.of(model, half_precision, "cross-entropy"), [Iteration(1, 8, 0.0, 0.0, 0.5, 0.0)]
-    learner.learn(examples().between(0, 8, model, None), 1)
+    model, half_precision = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), settings(precision="float16")
+    learner, history = Learner.of(family, model, half_precision, "cross-entropy"), [Iteration(1, 8, 0.0, 0.0, 0.5, 0.0)]
+    learner.learn(examples().between(0, 8), 1)
     learner.scaler.update(1234.0)
     State(tmp_path / "state", "key").save(history, model, learner.optimizer, learner.scaler)
-    again = Learner.of(Epic.from_encoder(mlm_encoder, "paper", seed=7), half_precision, "cross-entropy")
-    assert State(tmp_path / "state", "key").resume(again.model, again.optimizer, again.scaler) == history
-    assert again.scaler.get_scale() == 1234.0 != Learner.of(model, half_precision, "cross-entropy").scaler.get_scale()
+    again = Learner.of(family, EpicModel.from_encoder(mlm_encoder, "paper", seed=7), half_precision, "cross-entropy")
+    assert State(tmp_path / "state", "key").resume(again.ranker, again.optimizer, again.scaler) == history
+    assert again.scaler.get_scale() == 1234.0 != Learner.of(family, model, half_precision, "cross-entropy").scaler.get_scale()
 
 
 def test_states_go_once_their_checkpoints_are_there_and_others_stay(tmp_path):

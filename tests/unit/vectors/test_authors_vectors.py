@@ -5,11 +5,11 @@ import hashlib
 import numpy as np
 import pytest
 
-from epic import published
 from epic.__main__ import main
-from epic.files import InputError
-from epic.published import import_vectors
-from epic.store import Store
+from epic.core.files import InputError
+from epic.vectors import authors_vectors as published
+from epic.vectors.authors_vectors import import_vectors
+from epic.vectors.store import Store
 
 KEEP = 4
 

@@ -7,26 +7,26 @@ import numpy as np
 import pytest
 import torch
 
-from epic import maxima, phi
-from epic.config import EncodeSettings
-from epic.encode import encode_shard, vectors_by_batch
-from epic.files import InputError
-from epic.phi import document_vectors
+from epic.core.files import InputError
+from epic.experiment.settings import EncodeSettings
+from epic.vectors import phi
+from epic.vectors.encode import encode_shard
+from epic.vectors.phi import document_vectors, vectors_by_batch
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café pools cost", "z"]
 
 
 def reduced(kernel, scores, w, lengths, bias=0.0):
     bounds, w = np.cumsum([0, *lengths]), np.array(w, dtype=np.float32)
-    if kernel is maxima.damped:
+    if kernel is phi.damped_maximum:
         kernel = partial(kernel, np.full(np.shape(scores)[1], bias, dtype=np.float32))
     best = np.full((len(lengths), np.shape(scores)[1]), 99, dtype=np.float32)  # what was there before must not matter
-    kernel(np.array(scores, dtype=np.float32), w, maxima.by_weight(w, bounds), bounds, best)
+    kernel(np.array(scores, dtype=np.float32), w, phi.by_weight(w, bounds), bounds, best)
     return best
 
 
 def test_the_linear_maximum_by_hand():
-    found = reduced(maxima.linear, [[1, -4], [3, -1], [-2, 5]], [2, 0.5, 1], [2, 0, 1])
+    found = reduced(phi.linear_maximum, [[1, -4], [3, -1], [-2, 5]], [2, 0.5, 1], [2, 0, 1])
     assert found.tolist() == [[2.0, -0.5], [0.0, 0.0], [-2.0, 5.0]]
 
 
@@ -34,28 +34,28 @@ def test_the_damped_maximum_by_hand():
     def g(x):
         return math.log1p(math.log1p(math.exp(x)))
 
-    found = reduced(maxima.damped, [[0, 2], [1, 1], [30, -80]], [1, 3, 2], [2, 1])
+    found = reduced(phi.damped_maximum, [[0, 2], [1, 1], [30, -80]], [1, 3, 2], [2, 1])
     expected = [[3 * g(1), 3 * g(1)], [2 * math.log1p(30), 2 * g(-80)]]
     assert found == pytest.approx(np.array(expected), rel=1e-6)
-    shifted = reduced(maxima.damped, [[1, 3], [2, 2], [31, -79]], [1, 3, 2], [2, 1], bias=-1)
+    shifted = reduced(phi.damped_maximum, [[1, 3], [2, 2], [31, -79]], [1, 3, 2], [2, 1], bias=-1)
     assert shifted == pytest.approx(np.array(expected), rel=1e-6)
-    assert reduced(maxima.damped, np.empty((0, 2)), [], [0]).tolist() == [[0.0, 0.0]]
+    assert reduced(phi.damped_maximum, np.empty((0, 2)), [], [0]).tolist() == [[0.0, 0.0]]
 
 
 def test_the_activation_is_exact_everywhere():
     x = np.concatenate([np.linspace(-90, 60, 20_001), np.log(0.02) + np.linspace(-1e-3, 1e-3, 21)]).astype(np.float32)
     expected = np.log1p(np.logaddexp(0, x.astype(np.float64)))
-    found = np.array([maxima._activation(value) for value in x], dtype=np.float64)
+    found = np.array([phi._activation(value) for value in x], dtype=np.float64)
     assert found == pytest.approx(expected, rel=3e-7)
 
 
-@pytest.mark.parametrize("kernel", [maxima.linear, maxima.damped])
+@pytest.mark.parametrize("kernel", [phi.linear_maximum, phi.damped_maximum])
 def test_kernels_equal_torch_on_random_scores_with_ties(kernel):
     draw, lengths = np.random.default_rng(0), [7, 1, 0, 40]
     scores = draw.integers(-20, 30, size=(48, 33)).astype(np.float32) / 2
     w = draw.integers(0, 4, size=48).astype(np.float32) / 3  # zero and equal weights among them
     value = torch.from_numpy(scores)
-    if kernel is maxima.damped:
+    if kernel is phi.damped_maximum:
         value = torch.log1p(torch.nn.functional.softplus(value))
     weights = torch.from_numpy(w)[:, None] * value
     expected = [part.amax(0) if len(part) else torch.zeros(33) for part in weights.split(lengths)]
@@ -121,7 +121,6 @@ class Few:
 
 
 def test_a_passage_that_fails_stops_the_shard_with_its_id(paper_model, tmp_path, monkeypatch):
-    import epic.encode
 
     model, bad = paper_model.float(), paper_model.pieces(["cost cost"])[0]
 
@@ -130,7 +129,7 @@ def test_a_passage_that_fails_stops_the_shard_with_its_id(paper_model, tmp_path,
             raise RuntimeError("out of memory, say")
         return document_vectors(model, pieces, block)
 
-    monkeypatch.setattr(epic.encode, "document_vectors", failing)
+    monkeypatch.setattr(phi, "document_vectors", failing)
     settings = EncodeSettings(max_terms=5, token_budget=512, vocabulary_block=7)
     with pytest.raises(InputError, match=r"encoding failed at document d1 \(1 at a time.*out of memory, say.*token_budget"):
         encode_shard(model, "digest", Few(["x", "cost cost", "pool"]), "1-of-1", settings, tmp_path / "out")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from epic.files import InputError
-from epic.ids import IdWriter, Named, Numbered
+from epic.core.files import InputError
+from epic.vectors.store_ids import IdWriter, Named, Numbered
 
 
 def written(folder, ids, start=0, size=3):

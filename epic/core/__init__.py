@@ -1,0 +1,1 @@
+"""Files, logs, kernels, machines: every other package may use them, and they know nothing of retrieval."""

@@ -1,0 +1,1 @@
+"""Collections, queries, judgments, runs and triples, from wherever they are published."""

@@ -1,0 +1,1 @@
+"""Experiments: read, expanded, checked and looked up. Nothing here runs a stage."""

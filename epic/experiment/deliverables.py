@@ -1,0 +1,36 @@
+"""The deliverables of an experiment: its files, figures and the commands that make them."""
+
+from epic.experiment.lookup import models_with_rows, run_rows
+
+
+def figures_of(settings: dict) -> list[str]:
+    """List every figure of an experiment: those of the paper first."""
+    models = models_with_rows(settings)
+    shown = settings["texts"]["queries"] or settings["texts"]["passages"]
+    names = [f"frequencies-{model}" for model in models["precomputing"]]
+    names += [f"words-{model}" for model in models["precomputing"] if shown]
+    names += ["tradeoff", *(["pruning"] if models["precomputing"] else []), *(["cutoffs"] if models["all"] else []), "stages"]
+    return names + [f"training-{model}" for model in models["trained"]]
+
+
+def figure_files(name: str, settings: dict) -> list[str]:
+    """List the files of every figure, as PNG."""
+    return [f"results/{name}/figures/{figure}.png" for figure in figures_of(settings)]
+
+
+def commands_of(name: str, settings: dict) -> dict[str, str | None]:
+    """Return the command to type: for everything, under an empty name, and for each row; None for a row that is not run."""
+    gpus = " --resources gpu=1" if settings["compute"]["device"] == "cuda" else ""
+    run = {row["id"] for row in run_rows(settings)}
+    rows = {row["id"]: f"snakemake results/{name}/rows/{row['id']}.md --cores all{gpus}" for row in settings["rows"]}
+    whole = f"snakemake results/{name}/report.html --cores all{gpus}"
+    return {"": whole} | {row: command if row in run else None for row, command in rows.items()}
+
+
+def deliverables(name: str, settings: dict) -> list[str]:
+    """List the files that an experiment is run for."""
+    results = f"results/{name}"
+    pages = [f"{results}/rows/{row['id']}.md" for row in settings["rows"]]
+    figures = figure_files(name, settings)
+    whole = [f"{results}/{file}" for file in ("claims.json", "claims.md", "metadata.json", "experiment.yaml", "report.html")]
+    return [f"{results}/table.{kind}" for kind in ("md", "tex", "csv", "json")] + pages + figures + whole

@@ -1,0 +1,92 @@
+"""Declarations of families of re-rankers: read off their source, so that experiments are checked without importing torch.
+
+A family is a module of `epic.rankers`, or the user's own by its dotted name. `epic.rankers` lists what it must offer.
+"""
+
+import ast
+import importlib.util
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import jsonschema
+
+from epic.core.files import ROOT, InputError
+
+RANKERS = "epic.rankers"
+KINDS = {"PRECOMPUTES": bool, "SETTINGS": dict, "STAGES": dict}
+MEMBERS = {  # the members of a family that a stage uses: its digest covers these, what they call, and no other member
+    "train": ("create", "pair_scores", "score", "save", "NEW_LAYERS", "Ranker"),
+    "tune": ("load", "score_run", "Ranker"),
+    "rerank": ("load", "score_run", "score_stored", "Ranker"),
+    "latency": ("load", "timed", "STAGES", "Ranker"),
+}
+
+
+class Family(NamedTuple):
+    """The declarations of a family: literals at the top of its module."""
+
+    name: str
+    source: Path
+    precomputes: bool  # encode, prune, weigh and the stages after them exist for it, and its rows say what they keep
+    settings: dict  # JSON schema of `settings` in an experiment's model
+    stages: dict  # of its latency: {"beside": lanes of stages that run at once, "after": stages that follow}
+
+
+def module_of(family: str) -> str:
+    """Return the dotted name of a family's module."""
+    return family if "." in family else f"{RANKERS}.{family}"
+
+
+def built_in() -> list[str]:
+    """List the families that come with this package."""
+    modules = ROOT.joinpath(*RANKERS.split(".")).glob("*.py")
+    return sorted(path.stem for path in modules if "PRECOMPUTES = " in path.read_text(encoding="utf-8"))
+
+
+def declared(family: str) -> Family:
+    """Return the declarations of a family, or raise an InputError that says what is wrong with its module."""
+    if family.startswith("epic."):
+        raise InputError(f"name a family of this package by its last word: {family.rpartition('.')[2]}")
+    source = _source(family)
+    if source is None:
+        raise InputError(f"there is no family {family}; there are {', '.join(built_in())}, or name a module of your own")
+    try:
+        found = _literals(source, source.stat().st_mtime_ns)
+    except (SyntaxError, UnicodeDecodeError, OSError) as error:
+        raise InputError(f"{source}: not a module that can be read ({error})") from error
+    for name, kind in KINDS.items():
+        if not isinstance(found.get(name), kind):
+            raise InputError(f"{source}: a family must declare {name} ({kind.__name__}), as a literal at the top of its module")
+    try:
+        jsonschema.Draft202012Validator.check_schema(found["SETTINGS"])
+    except jsonschema.exceptions.SchemaError as error:
+        raise InputError(f"{source}: SETTINGS is no JSON schema: {error.message}") from error
+    if found["STAGES"].keys() != {"beside", "after"}:
+        raise InputError(f"{source}: STAGES must have the keys beside and after")
+    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"])
+
+
+def _source(family: str) -> Path | None:
+    """Return the file of a family. Python does not search for one of our own, so a copy of this package finds its own file."""
+    if "." not in family:
+        path = ROOT.joinpath(*RANKERS.split("."), f"{family}.py")
+        return path if path.exists() else None
+    try:
+        spec = importlib.util.find_spec(family)
+    except Exception:  # looking a module up imports the packages around it, which may raise anything
+        return None
+    return Path(spec.origin) if spec and spec.origin and Path(spec.origin).suffix == ".py" else None
+
+
+@cache
+def _literals(source: Path, stamp: int) -> dict:
+    """Return the names to which a module assigns literals; `stamp` is the file's time, so that a changed file is read anew."""
+    found = {}
+    for node in ast.parse(source.read_text(encoding="utf-8"), filename=str(source)).body:
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        if len(targets) == 1 and isinstance(targets[0], ast.Name) and node.value is not None:
+            with suppress(ValueError, TypeError):
+                found[targets[0].id] = ast.literal_eval(node.value)
+    return found

@@ -1,0 +1,298 @@
+"""The files that a job reads, by name: outputs of other rules, published files, files of datasets. No paths.
+
+`workflow/rules/inputs.smk` turns the names into paths. An empty list stands for an input that a job does not have.
+"""
+
+from typing import NamedTuple
+
+from epic.core.files import InputError
+from epic.experiment import lookup
+from epic.experiment.lookup import find
+
+
+class Output(NamedTuple):
+    """A file that a rule makes, as rule.output, and the wildcards of its path."""
+
+    name: str
+    wildcards: dict
+
+
+class Shards(NamedTuple):
+    """A file of every shard of a model, in document order."""
+
+    name: str
+    model: str
+
+
+class Source(NamedTuple):
+    """A published file."""
+
+    name: str  # download:FILE or path:FILE
+
+
+class Dataset(NamedTuple):
+    """Files of a dataset, by kind; only the files of a folder are known."""
+
+    name: str
+    kinds: tuple[str, ...]
+
+
+def output(name: str, **wildcards) -> Output:
+    """Name an output of a rule, like retrieve.run."""
+    return Output(name, wildcards)
+
+
+def documents(settings: dict) -> Dataset:
+    """Name the collection."""
+    return Dataset(settings["data"]["documents"], ("docs",))
+
+
+def queries(settings: dict, query_set: str) -> Dataset:
+    """Name the queries and judgments of a query set, as they are published."""
+    return Dataset(find(settings["query_sets"], query_set, "query set")["dataset"], ("queries", "qrels"))
+
+
+def counted_queries(settings: dict) -> list[Dataset]:
+    """Name the queries and judgments that are counted."""
+    return [Dataset(name, ("queries", "qrels")) for name in settings["statistics"]["queries"]]
+
+
+def expansion(settings: dict, first_stage: str) -> dict:
+    """Name the predicted queries and the weighted texts of a first stage, if it has them."""
+    stage = find(settings["first_stages"], first_stage, "first stage")
+    found = {"predicted": stage["predicted_queries"], "weighted": stage["weighted_text"]}
+    return {name: Source(published["source"]) if published else [] for name, published in found.items()}
+
+
+def triples(settings: dict) -> dict:
+    """Name the inputs of training triples: published pairs, or queries, judgments and a run to sample from."""
+    source = settings["triples"]
+    if source["source"] == "docpairs":
+        return {"published": Dataset(source["dataset"], ("docpairs", "queries"))}
+    return _judged_run(source["query_set"], source["first_stage"])
+
+
+def _judged_run(query_set: str, first_stage: str) -> dict:
+    return {
+        "queries": output("queries.queries", query_set=query_set),
+        "qrels": output("queries.qrels", query_set=query_set),
+        "run": output("retrieve.run", query_set=query_set, first_stage=first_stage),
+    }
+
+
+def training(settings: dict, model: str) -> dict:
+    """Name the inputs of a model's training: its encoder or published weights, if any, and the validation queries."""
+    entry = find(settings["models"], model, "model")
+    judged = _judged_run(lookup.validation_set(settings), settings["train"]["validation_first_stage"])
+    return {
+        "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
+        "start": Source(entry["start"]["source"]) if entry["start"] else [],
+        **{f"validation_{name}": file for name, file in judged.items()},
+    }
+
+
+def tuning(settings: dict, model: str, first_stage: str) -> dict:
+    """Name the inputs for choosing the cut-off of a model on a first stage."""
+    query_set = lookup.tuning_set(settings)
+    vectors = output("weigh.vectors", model=model, query_set=query_set) if lookup.precomputes(settings, model) else []
+    checkpoint = output("train.checkpoint", model=model)
+    return _judged_run(query_set, first_stage) | {"checkpoint": checkpoint, "vectors": vectors}
+
+
+def precomputing(settings: dict, model: str) -> Output:
+    """Name the checkpoint of a model whose passages are encoded beforehand; another model is refused."""
+    find(settings["models"], model, "model")
+    if not lookup.precomputes(settings, model):
+        raise InputError(f"model {model} is of a family that precomputes nothing: it has no vectors")
+    return output("train.checkpoint", model=model)
+
+
+def shards(settings: dict, model: str) -> Shards:
+    """Name the encoded passages of a model."""
+    precomputing(settings, model)
+    return Shards("encode.vectors", model)
+
+
+def vectors_and_stores(settings: dict, model: str) -> dict:
+    """Name all files that tell the cost of a model's vectors."""
+    kept = list(stores(settings, model).values())
+    return {"paces": Shards("encode.pace", model), "shards": Shards("encode.vectors", model), "stores": kept}
+
+
+def stores(settings: dict, model: str) -> dict[int, Output]:
+    """Name all stores of a model by the number of kept terms, the widest first."""
+    return {keep: output("prune.store", model=model, keep=keep) for keep in lookup.kept_terms(settings, model)}
+
+
+def counting(settings: dict) -> dict:
+    """Name the files of the model that counts word-pieces: one that precomputes, whose shards count the passages'."""
+    model = lookup.counting_model(settings)
+    if model is None:
+        return {"shards": [], "checkpoint": []}
+    return {"shards": Shards("encode.vectors", model), "checkpoint": output("train.checkpoint", model=model)}
+
+
+def shown_qrels(settings: dict) -> dict[str, Output]:
+    """Name the judgments that choose a passage to be shown, by query set."""
+    return {name: output("queries.qrels", query_set=name) for name in lookup.shown_sets(settings)}
+
+
+def expanded_collection(settings: dict) -> Output | list:
+    """Name the first collection with predicted queries."""
+    stage = lookup.expanded_stage(settings)
+    return output("expand.collection", first_stage=stage) if stage else []
+
+
+def published_run(settings: dict, row: str, query_set: str) -> Source:
+    """Name the file of a published run."""
+    return Source(lookup.published_run(find(settings["rows"], row, "row"), query_set))
+
+
+def reranking(settings: dict, row: str, query_set: str) -> dict:
+    """Name the inputs of a row's re-ranking; a store only if the row is pruned, query vectors only if its model precomputes."""
+    found = lookup.row_of_kind(find(settings["rows"], row, "row"), ("model",))
+    model, stage = found["model"], found["first_stage"]
+    precomputed = lookup.precomputes(settings, model)
+    return {
+        "checkpoint": output("train.checkpoint", model=model),
+        "store": output("prune.store", model=model, keep=found["keep"]) if lookup.is_pruned(found) else [],
+        "cutoff": output("tune.cutoff", model=model, first_stage=stage),
+        "vectors": output("weigh.vectors", model=model, query_set=query_set) if precomputed else [],
+        "run": output("retrieve.run", first_stage=stage, query_set=query_set),
+    }
+
+
+def timing(settings: dict, row: str) -> dict:
+    """Name the files that a row needs at query time."""
+    found, query_set = lookup.row_of_kind(find(settings["rows"], row, "row"), lookup.TIMED), settings["latency"]["query_set"]
+    files = {
+        "lucene": output("index.lucene", first_stage=found["first_stage"]),
+        "queries": output("queries.queries", query_set=query_set),
+    }
+    if found["kind"] == "model":
+        more = reranking(settings, row, query_set) | {"manifest": output("data.manifest")}
+        files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store")}
+        files["run"] = more["run"] if lookup.needs_candidates(settings, found) else []
+    return files
+
+
+def scored_run(settings: dict, row: str, query_set: str) -> Output:
+    """Name the run that a row is scored on: re-ranked, taken over, or the first stage's own."""
+    found = lookup.row_of_kind(find(settings["rows"], row, "row"), ("first-stage", "model", "run-file"))
+    if found["kind"] == "first-stage":
+        return output("retrieve.run", first_stage=found["first_stage"], query_set=query_set)
+    return output("rerank.run" if found["kind"] == "model" else "replay.run", row=row, query_set=query_set)
+
+
+def values(row: str, query_set: str) -> Output:
+    """Name the per-query values of a row."""
+    return output("evaluate.values", row=row, query_set=query_set)
+
+
+def row_facts(settings: dict, row: str) -> dict:
+    """Name evaluations and runs of a row, and its cut-off if it re-ranks; no files for a row that is not run."""
+    found = find(settings["rows"], row, "row")
+    sets = lookup.sets_of(settings, found)
+    if not sets:
+        return {}
+    files = {"values": [values(row, name) for name in sets], "runs": [scored_run(settings, row, name) for name in sets]}
+    if found["kind"] == "model":
+        files |= {name: reranking(settings, row, sets[0])[name] for name in ("cutoff", "checkpoint")}
+    return files
+
+
+def row_page(settings: dict, row: str) -> dict:
+    """Name latency and values of a row's page."""
+    found = find(settings["rows"], row, "row")
+    tests = [values(name, query_set) for baseline, query_set in lookup.own_tests(settings, found) for name in (row, baseline)]
+    return {"latency": output("latency.summary", row=row) if found["kind"] in lookup.TIMED else [], "values": tests}
+
+
+def own_tests(settings: dict, row: str) -> list[dict]:
+    """List the declared tests of a row against its own first stage, with their inputs."""
+    return [
+        {
+            "baseline_id": baseline,
+            "query_set": query_set,
+            "metric": lookup.metric_of(settings, query_set),
+            "system": values(row, query_set),
+            "baseline": values(baseline, query_set),
+        }
+        for baseline, query_set in lookup.own_tests(settings, find(settings["rows"], row, "row"))
+    ]
+
+
+def compared_values(settings: dict, query_set: str) -> dict[str, Output]:
+    """Name the per-query values of all rows that a declared comparison names, by row."""
+    return {row: values(row, query_set) for row in lookup.compared_rows(settings, query_set)}
+
+
+def tests(settings: dict) -> dict[str, Output]:
+    """Name the significance tests by query set."""
+    return {name: output("significance.tests", query_set=name) for name in lookup.with_purpose(settings, "test")}
+
+
+def headline_tests(settings: dict) -> Output:
+    """Name the significance tests of the query set whose numbers stand in the table."""
+    return output("significance.tests", query_set=settings["evaluate"]["headline"])
+
+
+def latencies(settings: dict) -> dict[str, Output]:
+    """Name the latency of each timed row."""
+    return {row["id"]: output("latency.summary", row=row["id"]) for row in lookup.timed_rows(settings)}
+
+
+def cutoffs(settings: dict) -> dict[str, dict[str, Output]]:
+    """Name the tuned cut-offs by model and first stage."""
+    return {
+        model: {stage: output("tune.cutoff", model=model, first_stage=stage) for stage in stages}
+        for model, stages in lookup.systems(settings).items()
+    }
+
+
+def by_model(settings: dict) -> dict[str, dict[str, Output]]:
+    """Name the results of each model's training, values, vectors and texts; only for models that have such."""
+    models = lookup.models_with_rows(settings)
+    kinds = {"histories": ("trained", "train.history"), "frequencies": ("precomputing", "frequencies.counts")}
+    kinds |= {"costs": ("precomputing", "costs.costs"), "texts": ("precomputing", "interpret.texts")}
+    return {kind: {model: output(name, model=model) for model in models[which]} for kind, (which, name) in kinds.items()}
+
+
+def by_row(settings: dict) -> dict[str, dict[str, Output]]:
+    """Name, for each row that is run, timings and the values on the headline query set."""
+    headline = settings["evaluate"]["headline"]
+    scored = [row["id"] for row in settings["rows"] if headline in lookup.sets_of(settings, row)]
+    return {
+        "latencies": latencies(settings),
+        "timings": {row["id"]: output("latency.queries", row=row["id"]) for row in lookup.timed_rows(settings)},
+        "values": {row: values(row, headline) for row in scored},
+    }
+
+
+def rows(settings: dict) -> dict[str, Output]:
+    """Name the facts of every row."""
+    return {row["id"]: output("rows.row", row=row["id"]) for row in settings["rows"]}
+
+
+def report(settings: dict) -> dict:
+    """Name the inputs of the report, except its figures; by name, and within that by model, row or query set."""
+    return {
+        "table": output("table.json"),
+        "claims": output("claims.json"),
+        "metadata": output("metadata.metadata"),
+        "rows": rows(settings),
+        "significance": tests(settings),
+        **{kind: by_row(settings)[kind] for kind in ("latencies", "timings")},
+        **{kind: by_model(settings)[kind] for kind in ("costs", "texts")},
+    }
+
+
+def query_files(settings: dict) -> dict[str, Output]:
+    """Name the queries and judgments of every query set."""
+    names = [query_set["id"] for query_set in settings["query_sets"]]
+    return {f"{name}.{kind}": output(f"queries.{kind}", query_set=name) for name in names for kind in ("queries", "qrels")}
+
+
+def checkpoints(settings: dict) -> dict[str, Output]:
+    """Name the checkpoints by model."""
+    return {model: output("train.checkpoint", model=model) for model in lookup.systems(settings)}

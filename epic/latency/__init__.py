@@ -1,0 +1,1 @@
+"""Milliseconds a query, measured one query at a time."""

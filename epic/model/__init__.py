@@ -1,0 +1,1 @@
+"""EPIC: encoder, equations, and the vectors of queries."""

@@ -1,0 +1,1 @@
+"""Before a run: its cost, this machine's fitness for it, and the leftovers of an earlier one."""

@@ -1,0 +1,41 @@
+"""The jobs that would run, as Snakemake plans them, described for the plan and the preflight."""
+
+from epic.planning.estimates import Job
+from epic.planning.plan import Place
+
+
+def described(jobs, order: list[str]) -> dict[str, list[Job]]:
+    """Describe jobs by experiment, stage by stage; jobs: Snakemake's, order: names of all rules."""
+    found: dict[str, list[Job]] = {}
+    for job in sorted(jobs, key=lambda job: order.index(job.rule.name)):
+        names, memory = dict(job.wildcards_dict), job.rule.resources.get("mem_mb")
+        # Memory as it was asked for: the job itself has it cut to the amount that may be claimed at once.
+        asked = job.resources.get("gpu"), memory and memory.evaluate(job.wildcards).value
+        gpus, memory = (value if isinstance(value, int) else 0 for value in asked)
+        if "experiment" in names:
+            facts = Job(job.rule.name, names, job.threads, gpus, memory, job.is_local, tuple(map(str, job.output)))
+            found.setdefault(names["experiment"], []).append(facts)
+    return found
+
+
+def place_of(cores: int | None, nodes: int | None, is_local: bool, limits: dict) -> Place:
+    """Describe the place where jobs run; limits: the amounts that may be claimed at once, by resource."""
+    gpus, memory = (limit and limit.value for limit in (limits.get(name) for name in ("gpu", "mem_mb")))
+    where = {"cores": cores} if is_local else {"cores": 1, "cluster_jobs": nodes}
+    return Place(gpus=gpus, memory_mb=memory, **where)
+
+
+def preflight(experiments: dict, jobs: dict[str, list[Job]], place: Place, only_plan: bool) -> str | None:
+    """Return the unmet needs of jobs by experiment, or None; if only the plan is asked for, print it."""
+    import sys
+
+    from epic.planning.preflight import planned, refusal, survey, warnings
+
+    surveys = [survey(name, experiments[name], found, place) for name, found in sorted(jobs.items())]
+    if only_plan:
+        print(*map(planned, surveys), sep="\n")
+        return None
+    if refused := list(filter(None, map(refusal, surveys))):
+        return "\n".join(refused)
+    print(*filter(None, map(warnings, surveys)), sep="\n", end="", file=sys.stderr)
+    return None

@@ -1,0 +1,1 @@
+"""Training: triples in, a checkpoint out."""

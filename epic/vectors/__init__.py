@@ -1,0 +1,1 @@
+"""Vectors of passages: encoded, pruned, stored, and scored."""

@@ -1,0 +1,117 @@
+"""Which files a job reads, by name."""
+
+import re
+
+import pytest
+
+from epic.core.files import InputError
+from epic.experiment import inputs
+from epic.experiment.check import load_experiments
+from epic.experiment.inputs import Dataset, Output, Shards, Source, output
+from tests.conftest import ROOT
+
+EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
+SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
+
+
+def test_every_output_that_is_asked_for_is_made_by_a_rule():
+    rules = {}
+    for path in (ROOT / "workflow" / "rules").glob("*.smk"):
+        for name, body in re.findall(r"(?ms)^rule (\w+):\n(.*?)(?=^rule |\Z)", path.read_text()):
+            made = re.search(r"(?ms)^    output:\n(.*?)^    log:", body)[1]
+            rules |= {
+                f"{name}.{key}": set(re.findall(r"{(\w+)}", line)) for key, line in re.findall(r"(?m)^        (\w+)=(.*)", made)
+            }
+    source = (ROOT / "epic" / "experiment" / "inputs.py").read_text()
+    asked = re.findall(r'(?:output|Shards)\(f?"([a-z]+\.(?:[a-z]+|{kind}))"|"([a-z]+\.[a-z]+)"\)', source)
+    names = {first or second for first, second in asked} - {"queries.{kind}"}
+    assert names and names <= set(rules), names - set(rules)
+
+
+def test_a_pruned_row_reads_a_store_and_an_unpruned_one_does_not():
+    pruned = inputs.reranking(SMOKE, "epic-bm25-r100", "test")
+    assert pruned["store"] == output("prune.store", model="paper", keep=100)
+    assert pruned["vectors"] == output("weigh.vectors", model="paper", query_set="test")
+    assert inputs.reranking(SMOKE, "epic-bm25-full", "test")["store"] == []
+    with pytest.raises(InputError, match="row bm25 is of the kind first-stage: there is nothing to re-rank"):
+        inputs.reranking(SMOKE, "bm25", "test")
+
+
+def test_a_row_is_scored_on_the_run_of_its_kind():
+    names = {row: inputs.scored_run(SMOKE, row, "test").name for row in ("bm25", "epic-bm25-full", "bert-large")}
+    assert names == {"bm25": "retrieve.run", "epic-bm25-full": "rerank.run", "bert-large": "replay.run"}
+    with pytest.raises(InputError, match="tk-1 is of the kind published-only: it is not run here"):
+        inputs.scored_run(SMOKE, "tk-1", "test")
+
+
+def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_their_vectors_beforehand():
+    assert set(inputs.timing(SMOKE, "bm25")) == {"lucene", "queries"}
+    full, pruned = inputs.timing(SMOKE, "epic-bm25-full"), inputs.timing(SMOKE, "epic-bm25-r100")
+    assert full["run"] == output("retrieve.run", first_stage="bm25", query_set="test") and full["store"] == []
+    assert pruned["run"] == [] and pruned["store"].name == "prune.store"
+    with pytest.raises(InputError, match="nothing to time"):
+        inputs.timing(SMOKE, "bert-large")
+
+
+def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
+    found = inputs.training(PAPER, "authors")
+    assert found["encoder"] == output("encoder.folder", encoder="bert-base") and found["start"] == Source("download:epic.p")
+    assert inputs.training(PAPER, "paper")["start"] == [] and found["validation_run"].wildcards["query_set"] == "validation"
+    without = SMOKE | {"models": [SMOKE["models"][0] | {"encoder": None}]}
+    assert inputs.training(without, "paper")["encoder"] == []
+
+
+def test_triples_are_published_or_sampled():
+    assert inputs.triples(PAPER) == {"published": Dataset("msmarco-passage/train/split200-train", ("docpairs", "queries"))}
+    assert {file.wildcards["query_set"] for file in inputs.triples(SMOKE).values()} == {"train"}
+
+
+def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
+    assert inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
+    assert inputs.expansion(PAPER, "doc2query")["predicted"] == Source("download:msmarco-passage-pred-test_topk10.tar.gz")
+    assert inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
+    assert inputs.expanded_collection(EXPERIMENTS["mini"]) == []
+
+
+def test_the_cut_off_is_chosen_on_the_tuning_queries():
+    found = inputs.tuning(EXPERIMENTS["mini"], "paper", "bm25")
+    assert {file.wildcards.get("query_set", "tune") for file in found.values()} == {"tune"}
+
+
+def test_vectors_stores_and_what_counts_them():
+    assert list(inputs.stores(PAPER, "authors")) == [2000, 1000, 100]
+    assert inputs.counting(SMOKE)["shards"] == Shards("encode.vectors", "paper")
+    assert inputs.vectors_and_stores(SMOKE, "released")["paces"] == Shards("encode.pace", "released")
+    with pytest.raises(InputError, match="there is no model nope; there are paper, released"):
+        inputs.shards(SMOKE, "nope")
+    assert inputs.precomputing(SMOKE, "paper") == output("train.checkpoint", model="paper")
+    pairs = SMOKE | {"models": [SMOKE["models"][0] | {"family": "tests.fake_ranker"}]}
+    for asked in (inputs.precomputing, inputs.shards):
+        with pytest.raises(InputError, match="model paper is of a family that precomputes nothing: it has no vectors"):
+            asked(pairs, "paper")
+
+
+def test_rows_pages_and_tests_name_the_values_they_show():
+    assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {"values", "runs"}
+    assert inputs.row_facts(SMOKE, "epic-bm25-r100")["cutoff"] == output("tune.cutoff", model="paper", first_stage="bm25")
+    page = inputs.row_page(SMOKE, "epic-bm25-r100")
+    assert [file.wildcards["row"] for file in page["values"]] == ["epic-bm25-r100", "bm25"] and page["latency"]
+    assert inputs.row_page(SMOKE, "bert-large") == {"latency": [], "values": []}
+    (test,) = inputs.own_tests(SMOKE, "epic-bm25-r100")
+    assert test["metric"] == "RR@10" and test["baseline_id"] == "bm25" and test["system"].wildcards["row"] == "epic-bm25-r100"
+    assert {test["metric"] for test in inputs.own_tests(PAPER, "epic-bm25-r100")} == {"RR@10", "RR(rel=2)@10"}
+    assert set(inputs.compared_values(SMOKE, "test")) >= {"bm25", "deepct", "released-bm25-full"}
+
+
+def test_the_whole_is_made_of_every_row_model_and_query_set():
+    found = inputs.report(SMOKE)
+    assert len(found["rows"]) == 25 and set(found["significance"]) == {"test"} and set(found["costs"]) == {"paper", "released"}
+    assert set(inputs.by_model(PAPER)["histories"]) == {"paper", "released"} and len(inputs.by_row(SMOKE)["values"]) == 22
+    assert inputs.cutoffs(SMOKE)["paper"]["bm25"] == Output("tune.cutoff", {"model": "paper", "first_stage": "bm25"})
+    assert len(inputs.query_files(PAPER)) == 10 and list(inputs.checkpoints(PAPER)) == ["paper", "released", "authors"]
+    assert inputs.headline_tests(PAPER).wildcards == {"query_set": "dev-judged"} and len(inputs.latencies(PAPER)) == 28
+    assert [found.name for found in inputs.counted_queries(PAPER)] == ["msmarco-passage/train", "msmarco-passage/dev"]
+    assert inputs.shown_qrels(PAPER) == {"dev-judged": output("queries.qrels", query_set="dev-judged")}
+    assert inputs.documents(PAPER) == Dataset("msmarco-passage", ("docs",))
+    assert inputs.queries(PAPER, "dl19").name == "msmarco-passage/trec-dl-2019/judged"
+    assert inputs.published_run(PAPER, "bert-large", "dev-small") == Source("download:BERT_Large_dev_run.tsv")

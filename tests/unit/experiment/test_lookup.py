@@ -1,0 +1,115 @@
+"""Lookups: what an experiment's settings mean for its stages."""
+
+import pytest
+
+from epic.core.files import InputError
+from epic.experiment import lookup
+from epic.experiment.check import load_experiments
+from epic.experiment.lookup import find, sets_of, tuning_set, validation_set
+from tests.conftest import ROOT
+
+EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
+SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
+
+
+def test_a_published_run_is_scored_on_its_own_query_set_only():
+    scored = {name: sets_of(PAPER, find(PAPER["rows"], name)) for name in ("bert-large", "duet-v2", "bm25")}
+    assert scored == {"bert-large": ["dev-small"], "duet-v2": [], "bm25": ["dev-small", "dev-judged", "dl19", "dl20"]}
+
+
+def test_the_cut_off_is_chosen_on_a_set_of_its_own_where_there_is_one():
+    assert tuning_set(EXPERIMENTS["mini"]) == "tune" and validation_set(EXPERIMENTS["mini"]) == "validation"
+    assert tuning_set(PAPER) == validation_set(PAPER) == "validation"
+    assert lookup.tuning_relevance(PAPER) == lookup.validation_relevance(PAPER) == 1 == lookup.relevance_of(PAPER, "dev-small")
+    assert lookup.relevance_of(PAPER, "dl19") == 2
+
+
+def test_what_does_not_exist_lists_what_does():
+    with pytest.raises(InputError, match="there is no row c; there are a, b"):
+        find([{"id": "a"}, {"id": "b"}], "c", "row")
+    with pytest.raises(InputError, match=r"there is no download x; there are predicted_queries.*epic\.p"):
+        lookup.download_named(PAPER, "x")
+    with pytest.raises(InputError, match="there is no encoder x; there are minilm"):
+        lookup.encoder_named(SMOKE, "x")
+
+
+def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
+    model = find(SMOKE["models"], "released")
+    assert lookup.training_of(model) == lookup.training_of(
+        model | {"label": "Other", "group": "Other", "tolerance": 1, "prefix": "x"}
+    )
+    assert lookup.training_of(model) != lookup.training_of(model | {"seed": 43})
+    assert set(lookup.encode_of(SMOKE)) == {"max_terms", "token_budget", "vocabulary_block"}
+    assert lookup.compute_of(SMOKE) == {"device": "cpu", "threads": 1, "precision": "float32"}
+    assert lookup.triples_wanted(SMOKE) == 2 * 192 and lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
+
+
+def test_rows_of_a_kind_and_why_another_will_not_do():
+    kinds = {name: find(PAPER["rows"], name) for name in ("tk-1", "bert-large", "bm25", "epic-bm25-full")}
+    assert lookup.row_of_kind(kinds["bm25"], lookup.TIMED) is kinds["bm25"]
+    with pytest.raises(InputError, match="row tk-1 is of the kind published-only: it is not run here"):
+        lookup.row_of_kind(kinds["tk-1"], lookup.TIMED)
+    with pytest.raises(InputError, match="row bm25 is of the kind first-stage: there is nothing to re-rank"):
+        lookup.row_of_kind(kinds["bm25"], ("model",))
+    assert lookup.published_run(kinds["bert-large"], "dev-small") == "download:BERT_Large_dev_run.tsv"
+    with pytest.raises(InputError, match="row bert-large has no published run of dl19"):
+        lookup.published_run(kinds["bert-large"], "dl19")
+
+
+def test_which_rows_read_a_store_and_which_need_candidates():
+    rows = {row["id"]: row for row in lookup.model_rows(SMOKE)}
+    assert lookup.is_pruned(rows["epic-bm25-r100"]) and not lookup.is_pruned(rows["epic-bm25-full"])
+    assert lookup.needs_candidates(SMOKE, rows["epic-bm25-full"]) and not lookup.needs_candidates(SMOKE, rows["epic-bm25-r100"])
+    assert lookup.timed_row(SMOKE, rows["epic-bm25-r100"]) == {"kind": "model", "keep": 100, "family": "epic"}
+    assert lookup.timed_row(SMOKE, find(SMOKE["rows"], "bm25")) == {"kind": "first-stage", "keep": None, "family": None}
+    assert lookup.timed_settings(SMOKE, rows["epic-bm25-full"])["first_stage"]["id"] == "bm25"
+    assert lookup.family_of_row(SMOKE, rows["epic-bm25-full"]) == "epic"
+
+
+def test_which_jobs_ask_for_a_gpu():
+    rows = {name: find(PAPER["rows"], name) for name in ("bm25", "epic-bm25-full", "epic-bm25-r100")}
+    assert lookup.gpus(PAPER) == 1 and lookup.gpus(SMOKE) == 0
+    assert [lookup.gpus_of_reranking(PAPER, rows[name]) for name in ("epic-bm25-full", "epic-bm25-r100")] == [1, 0]
+    assert [lookup.gpus_of_timing(PAPER, row) for row in rows.values()] == [0, 1, 1]
+
+
+def test_models_and_what_exists_for_them():
+    assert lookup.systems(PAPER) == {model: ["bm25", "doctttttquery"] for model in ("paper", "released", "authors")}
+    models = lookup.models_with_rows(PAPER)
+    assert models["all"] == models["precomputing"] == ["paper", "released", "authors"] and models["trained"] == [
+        "paper",
+        "released",
+    ]
+    assert (
+        lookup.kept_terms(PAPER, "paper") == [2000, 1000, 100] and lookup.kept_terms(EXPERIMENTS["mini-seeds"], "seed-43") == []
+    )
+    assert lookup.counting_model(PAPER) == "paper" and lookup.expanded_stage(PAPER) == "doctttttquery"
+    assert lookup.expanded_stage(EXPERIMENTS["mini"]) is None and lookup.shown_sets(PAPER) == ["dev-judged"]
+    assert lookup.families_of_models(SMOKE) == {"paper": "epic", "released": "epic"}
+    assert len(lookup.timed_rows(SMOKE)) == 20 and len(lookup.run_rows(SMOKE)) == 22
+
+
+def test_comparisons_are_made_where_both_rows_are_scored():
+    settings = SMOKE | {
+        "comparisons": [{"mark": "a", "pairs": [["bert-large", "bm25"]]}, {"mark": "b", "pairs": [["bm25", "deepct"]]}]
+    }
+    assert [family["mark"] for family in lookup.comparisons_on(settings, "test")] == ["a", "b"]
+    paper = PAPER | {"comparisons": settings["comparisons"]}
+    assert [family["mark"] for family in lookup.comparisons_on(paper, "dl19")] == ["b"]
+    assert lookup.compared_rows(paper, "dl19") == ["bm25", "deepct"]
+
+
+def test_a_row_is_tested_against_its_own_first_stage_on_every_test_set():
+    row = find(PAPER["rows"], "epic-doctttttquery-r100")
+    assert lookup.own_tests(PAPER, row) == [("doctttttquery", name) for name in ("dev-small", "dev-judged", "dl19", "dl20")]
+    assert lookup.own_tests(PAPER, find(PAPER["rows"], "bm25")) == []
+
+
+def test_what_a_reader_needs_to_repeat_a_row():
+    found = lookup.row_settings(SMOKE, find(SMOKE["rows"], "epic-bm25-r100"))
+    assert list(found) == ["keep", "first_stage", "model", "tail"] and "label" not in found["model"]
+    assert lookup.row_settings(SMOKE, find(SMOKE["rows"], "duet-v2")) == {}
+
+
+def test_leaves_of_nested_paths():
+    assert lookup.leaves({"a": ["b", {"c": "d"}], "e": "f"}) == ["b", "d", "f"]

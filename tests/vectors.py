@@ -1,0 +1,35 @@
+"""Passage vectors for tests: encoded shards, and stores of random vectors."""
+
+import numpy as np
+
+from epic.experiment.settings import EncodeSettings
+from epic.vectors.encode import encode_shard
+from epic.vectors.store import Store, StoreWriter
+from epic.vectors.topk import take, top_terms
+
+SETTINGS = EncodeSettings(max_terms=1000, token_budget=64, vocabulary_block=5)
+
+
+def encoded(model, documents, tmp_path, shards, settings=SETTINGS):
+    paths = []
+    for shard in range(1, shards + 1):
+        paths.append(tmp_path / f"{shard}-of-{shards}")
+        encode_shard(model, "digest", documents, f"{shard}-of-{shards}", settings, paths[-1])
+    return paths
+
+
+def one_step(left, right):
+    """Equal up to one float16 step."""
+    return np.all(np.abs(left.astype(np.float64) - right) <= np.spacing(np.maximum(abs(left), abs(right))).astype(np.float64))
+
+
+def dense(documents, vocabulary, seed=0):
+    return np.random.default_rng(seed).normal(size=(documents, vocabulary)).astype(np.float16)
+
+
+def write(path, vectors, keep, start=0, ids=None, model="m"):
+    writer = StoreWriter(path, keep, vectors.shape[1], model, start)
+    terms = top_terms(vectors, writer.keep)
+    writer.add(ids or [str(start + row) for row in range(len(vectors))], terms, take(vectors, terms))
+    writer.close()
+    return Store(path)

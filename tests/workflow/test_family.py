@@ -1,0 +1,116 @@
+"""The seam for re-rankers is real: a family of a few lines, in a module of the tests, goes through every stage."""
+
+import json
+import re
+
+import pytest
+import yaml
+
+from tests.conftest import ROOT, snakemake
+
+pytestmark = pytest.mark.smoke
+MODEL = {
+    "id": "overlap", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "encoder": None, "start": None, "loss": "cross-entropy",
+    "seed": 1, "prefix": "overlap", "label": "Word overlap", "group": "Other re-ranking", "tolerance": None,
+}  # fmt: skip
+ROWS = [
+    {"id": "bm25", "label": "BM25", "group": "Single-stage ranking", "kind": "first-stage", "first_stage": "bm25", "published": []},
+    {
+        "for": {"model": ["overlap"], "first_stage": ["bm25"]}, "id": "{model.prefix}-{first_stage}", "kind": "model", "published": [],
+        "label": "{model.label} + {first_stage.label}", "group": "{model.group}",
+    },
+]  # fmt: skip
+RULE = {
+    "mark": "a",
+    "each": "model",
+    "says": "{model.label} against BM25",
+    "margin": None,
+    "system": {},
+    "baseline": "own-first-stage",
+}
+
+
+def experiment(**changes):
+    settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
+    settings |= {"encoders": [], "models": [MODEL], "rows": ROWS, "comparisons": [RULE]}
+    settings["train"] |= {"validate_every": 32, "max_validations": 2}
+    return settings | changes
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("family")
+    (folder / "experiments").mkdir()
+    (folder / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment()))
+    targets = ["results/mine/report.html", "results/mine/rows/overlap-bm25.md", "results/mine/experiment.yaml"]
+    run = snakemake(*targets, directory=folder)
+    assert run.returncode == 0, run.stdout[-4000:]
+    return folder / "results" / "mine"
+
+
+def test_it_is_trained_and_has_a_card(results):
+    card = (results / "train/overlap/checkpoint/README.md").read_text()
+    assert "# tests.fake_ranker" in card and "| scale | 2.0 |" in card and "Validation MRR@10" in card
+    assert len((results / "train/overlap/history.tsv").read_text().splitlines()) == 3
+
+
+def test_it_is_tuned_and_reranks_and_has_a_row(results):
+    assert 1 <= json.loads((results / "tune/overlap/bm25.json").read_text())["cutoff"] <= 200
+    row = json.loads((results / "rows/overlap-bm25.json").read_text())
+    assert (
+        row["metrics"]["test"]["queries"] == 58
+        and row["keep"] is None
+        and row["settings"]["model"]["family"] == "tests.fake_ranker"
+    )
+    assert "Against `bm25` on test" in (results / "rows/overlap-bm25.md").read_text()
+
+
+def test_it_is_timed_by_its_own_stages(results):
+    found = json.loads((results / "latency/overlap-bm25.json").read_text())
+    assert list(found["ms"]) == ["retrieve", "load", "score", "total"] and found["stages"]["after"] == ["load", "score"]
+    assert list(json.loads((results / "latency/bm25.json").read_text())["ms"]) == ["retrieve", "total"]
+
+
+def test_it_has_a_place_in_table_figures_and_report(results):
+    table = (results / "table.md").read_text()
+    assert re.search(r"\| Word overlap \+ BM25 +\| test +\|", table)
+    drawn = {path.stem for path in (results / "figures").glob("*.png")}
+    assert {"tradeoff", "cutoffs", "stages", "training-overlap"} == drawn  # no pruning figure: nothing is pruned
+    page = (results / "report.html").read_text()
+    assert "Word overlap + BM25" in page and "overlap-bm25" in page
+
+
+def test_nothing_that_only_precomputing_families_have_was_made(results):
+    made = {path.name for path in results.iterdir()}
+    assert not {"encode", "prune", "weigh", "frequencies", "costs", "interpret", "encoder"} & made
+
+
+def test_beside_epic_it_adds_its_own_jobs_and_no_vectors(tmp_path):
+    smoke = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
+    smoke["models"].append(MODEL)
+    smoke["rows"].append(ROWS[1])
+    smoke["comparisons"].append(RULE | {"system": {"model": "overlap"}} | {"mark": "f", "says": "x"})
+    smoke["comparisons"][-1].pop("each")
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "both.yaml").write_text(yaml.safe_dump(smoke))
+    run = snakemake("results/both/report.html", "--dry-run", directory=tmp_path)
+    assert run.returncode == 0, run.stdout[-3000:]
+    assert "model=overlap" in run.stdout and not re.search(r"results/both/(encode|prune|weigh)/overlap", run.stdout)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"models": [MODEL | {"settings": {"size": 1}}]}, r"models\.overlap\.settings: .*'size' was unexpected"),
+        (
+            {"rows": [ROWS[0], ROWS[1] | {"for": ROWS[1]["for"] | {"keep": [10]}}]},
+            "a row of the kind model and of this family has no keep",
+        ),
+        ({"models": [MODEL | {"family": "tests.no_such_ranker"}]}, "there is no family tests.no_such_ranker"),
+    ],
+)
+def test_what_the_family_does_not_know_is_refused(tmp_path, change, message):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment(**change)))
+    run = snakemake("results/mine/table.md", "--dry-run", directory=tmp_path)
+    assert run.returncode and re.search(message, run.stdout) and "mine.yaml line" in run.stdout

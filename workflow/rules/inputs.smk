@@ -1,0 +1,50 @@
+"""Paths of the inputs that `epic.experiment.inputs` names, as files of this workflow. Nothing else is decided here."""
+
+from epic.corpus.folder import MADE, dataset_of, file_of, files_of
+from epic.experiment import inputs
+
+
+def resolved(wanted, wildcards):
+    """Return the paths of the wanted inputs, in the same nesting."""
+    if isinstance(wanted, inputs.Output):
+        rule_name, name = wanted.name.split(".")
+        return at(getattr(rules, rule_name).output[name], wildcards, **wanted.wildcards)
+    if isinstance(wanted, inputs.Shards):
+        rule_name, name = wanted.name.split(".")
+        scattered, pattern = getattr(gather, wildcards.experiment), getattr(rules, rule_name).output[name]
+        return scattered(pattern, experiment=wildcards.experiment, model=wanted.model)
+    if isinstance(wanted, inputs.Source):
+        found = Path(file_of(wanted.name, lambda file: at(rules.fetch.output.file, wildcards, file=file)))
+        return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
+    if isinstance(wanted, inputs.Dataset):  # files of a folder: editing them reruns the jobs that depend on them
+        return at(rules.boolq.output.folder, wildcards) if wanted.name.startswith(MADE) else files_of(wanted.name, *wanted.kinds)
+    if isinstance(wanted, dict):
+        return {key: resolved(value, wildcards) for key, value in wanted.items()}
+    return [resolved(value, wildcards) for value in wanted] if isinstance(wanted, list) else wanted
+
+
+def files(function, *names):
+    """Return the paths of the inputs that a function names, given the experiment and `names` in the output path."""
+
+    return lambda wildcards: refusing(wildcards, resolved, of_settings(function, *names)(wildcards), wildcards)
+
+
+def all_of(*functions):
+    """Return the paths that some functions name, without nesting and names."""
+    return lambda wildcards: lookup.leaves([files(function)(wildcards) for function in functions])
+
+
+def dataset(name_of):
+    """Return a dataset by a name that needs no experiment."""
+    return lambda wildcards: dataset_of(name_of(wildcards), wildcards.experiment)
+
+
+def model_named(wildcards):
+    """Return the model that the output path names, by itself or by its row; None for a row without one."""
+    return wildcards.get("model") or item("row")(wildcards).get("model")
+
+
+def experiment_file(wildcards):
+    """Return the file of an experiment."""
+    experiment_of(wildcards)
+    return next(path for folder in FOLDERS if (path := folder / f"{wildcards.experiment}.yaml").exists())
