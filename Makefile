@@ -65,7 +65,7 @@ test-paper: $(READY)  ## the paper's whole experiment on tiny files of the publi
 	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
-	python -m pytest tests/unit tests/parity
+	python -m pytest tests/unit tests/docs tests/parity
 
 bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
 	@python -m tests.bench $(BENCH)

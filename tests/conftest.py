@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -87,10 +88,11 @@ def paper_model(mlm_encoder):
     return EpicModel.from_encoder(mlm_encoder, "paper", seed=7).double().eval()
 
 
-@pytest.fixture(autouse=True, scope="session")
-def ir_datasets_home(tmp_path_factory):
-    """Document stores of tests never lie in the user's home."""
-    os.environ["IR_DATASETS_HOME"] = str(tmp_path_factory.mktemp("ir_datasets"))
+def pytest_configure(config):
+    """Keep document stores of tests out of the user's home; ir_datasets reads the variable once, when a test module imports it."""
+    home = tempfile.mkdtemp(prefix="ir_datasets-")
+    os.environ["IR_DATASETS_HOME"] = home
+    config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
 
 
 def pytest_collection_modifyitems(items):

@@ -1,0 +1,63 @@
+"""The pages are those that were promised, and their tables say what the tests hold."""
+
+import re
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.docs.pages import TREE, page
+from tests.unit.test_layers import RANKS
+from tests.unit.test_reruns import EDITS, HEAVY
+
+PAGES = (
+    "mini", "paper-run", "offline", "cluster", "model", "python", "vector-store", "performance", "judging", "own-collection", "recovery",
+    "deviations", "developing",
+)  # fmt: skip
+
+
+def test_the_readme_is_two_screens_and_shows_its_pictures():
+    readme = page("README.md")
+    assert len(readme.text.splitlines()) <= 150
+    shown = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", readme.text)
+    assert sum(path.startswith("docs/") and path.endswith(".png") for path in shown) == 2
+    assert all((ROOT / path).stat().st_size < 200_000 for path in shown)
+    assert "never comparable with the paper's" in " ".join(readme.text.split())
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_is_linked_from_the_readme_and_begins_with_what_one_can_do_after_it(name):
+    title, empty, first = page(f"docs/{name}.md").text.splitlines()[:3]
+    assert title.startswith("# ") and not empty and first.startswith("After this page you can ")
+    assert f"](docs/{name}.md)" in page("README.md").text
+
+
+def test_there_is_no_other_page():
+    assert {path.stem for path in (ROOT / "docs").glob("*.md")} == set(PAGES)
+
+
+def test_the_table_of_what_to_touch_has_all_subjects_and_names_files():
+    section = page("docs/developing.md").text.split("## I want to change X: touch these files")[1].split("\n## ")[0]
+    rows = re.findall(r"(?m)^\| (.*?) \| (.*?) \|", section)[1:]
+    subjects = {re.sub("^(an?|the) ", "", subject) for subject, _ in rows}
+    assert subjects >= {"loss", "metric", "claim", "figure", "first stage", "ranker", "store format", "query set"}
+    for subject, files in rows:
+        assert re.search(rf"`(?:{'|'.join(TREE)})/", files), subject  # that they exist is tested above
+
+
+def test_the_ranks_of_packages_are_those_that_are_tested():
+    rows = re.findall(r"(?m)^\| (\d) \| (`epic/.*) \|$", page("docs/developing.md").text)
+    said = {package: int(rank) for rank, packages in rows for package in re.findall(r"`epic/(\w+)/`", packages)}
+    assert said == RANKS
+
+
+def test_what_an_edit_reruns_is_what_the_test_of_reruns_says():
+    section = page("docs/recovery.md").text.split("## After an edit")[1]
+    rows = re.findall(r"(?m)^\| (`epic/.*?) \| (.*?) \|$", section)
+    assert len(rows) > 8
+    known = {}
+    for module, _, _, rerun in EDITS:
+        known.setdefault(f"epic/{module}", set()).update(rerun)
+    for files, stages in rows:
+        said = set() if stages == "none" else set(stages.split(", "))
+        assert said <= set(HEAVY)
+        assert all(known[file] == said for file in re.findall(r"`([^`]+)`", files)), files
