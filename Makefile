@@ -26,7 +26,7 @@ $(READY): pyproject.toml constraints.txt
 	@rm -f $@
 	"$(PYTHON)" -m venv --clear $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -r constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
 	$(BIN)/pip check --disable-pip-version-check
 	@touch $@
 
@@ -34,9 +34,7 @@ smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, 
 mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (85 minutes on 2 cores)
 smoke mini:
 	@workflow/run.sh $@ --cores $(CORES)
-	@echo; cat results/$@/table.md
-	@echo "report:  results/$@/report.html"; echo "rows:    results/$@/rows/"
-	@echo "figures: $$(ls results/$@/figures/*.png | tr '\n' ' ')"; echo "logs:    results/$@/logs/"
+	@echo; epic show results/$@
 
 SEEDS := results/mini/evaluate/epic-bm25-full/test.tsv $(foreach seed,43 44,results/mini-seeds/evaluate/seed-$(seed)-full/test.tsv)
 mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
@@ -45,6 +43,7 @@ mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (u
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1
+	@echo; epic show results/$@
 
 paper-plan: TARGET = all
 paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing)

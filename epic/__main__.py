@@ -18,6 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     _verify(commands)
     _mend(commands)
     _spread(commands)
+    _show(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -108,6 +109,18 @@ def _run_spread(options) -> None:
     from epic.evaluation.seeds import spread
 
     print(spread(options.values))
+
+
+def _show(commands) -> None:
+    parser = commands.add_parser("show", help="the table of an experiment in a hundred columns, and what was found")
+    parser.add_argument("results", metavar="FOLDER", help="results/EXPERIMENT")
+    parser.set_defaults(run=_run_show)
+
+
+def _run_show(options) -> None:
+    from epic.report.summary import summary
+
+    print(summary(options.results))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ def machine() -> dict:
     return {
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
-        "allowed_cores": len(os.sched_getaffinity(0)),
+        "allowed_cores": usable_cores(),
         "governor": _first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         "load": list(os.getloadavg()),
         "memory_gb": round(total_memory() / 1e9, 1),
@@ -21,6 +21,11 @@ def machine() -> dict:
         "system": platform.platform(),
         "environment": {key: os.environ[key] for key in ("OMP_NUM_THREADS", "OMP_WAIT_POLICY", "JAVA_HOME") if key in os.environ},
     }
+
+
+def usable_cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0))
 
 
 def total_memory() -> int:

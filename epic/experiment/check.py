@@ -9,7 +9,7 @@ import jsonschema
 from epic.core.files import ROOT, InputError
 from epic.experiment.expansion import Expansion, ExperimentError, expand
 from epic.experiment.families import declared
-from epic.experiment.lookup import find, tuning_set, with_purpose
+from epic.experiment.lookup import TOGETHER, find, tuning_set, with_purpose
 from epic.experiment.yaml_lines import Place, Written, read_yaml
 
 KEYS_OF_KIND = {
@@ -174,6 +174,8 @@ def _rows(settings: dict) -> Iterator[Problem]:
             if field in row and (absent := _absent(settings, key, row[field])):
                 yield (*place, field), absent
                 return
+        if row["id"] == TOGETHER:
+            yield (*place, "id"), f"no row can be called {TOGETHER}: the latencies of all rows have that name"
         needed = set(KEYS_OF_KIND[row["kind"]])
         if row["kind"] == "model" and "model" in row and declared(find(settings["models"], row["model"])["family"]).precomputes:
             needed |= {"keep"}

@@ -1,6 +1,10 @@
 """The deliverables of an experiment: its files, figures and the commands that make them."""
 
+from collections.abc import Collection
+
 from epic.experiment.lookup import models_with_rows, run_rows
+
+OF_ALL_ROWS = ("table.", "claims.", "report.html", *(f"figures/{name}." for name in ("tradeoff", "stages", "pruning", "cutoffs")))
 
 
 def figures_of(settings: dict) -> list[str]:
@@ -16,6 +20,16 @@ def figures_of(settings: dict) -> list[str]:
 def figure_files(name: str, settings: dict) -> list[str]:
     """List the files of every figure, as PNG."""
     return [f"results/{name}/figures/{figure}.png" for figure in figures_of(settings)]
+
+
+def asks_for_all_rows(name: str, targets: Collection[str]) -> bool:
+    """Tell whether the targets of a command need every row of an experiment: then all rows are timed together.
+
+    A target is a file, or a rule that is called like its experiment; no target is the paper.
+    """
+    whole = {name, *(["all"] if name == "paper" else [])}
+    files = tuple(f"results/{name}/{file}" for file in OF_ALL_ROWS)
+    return any(target in whole or target.startswith(files) for target in targets or ["all"])
 
 
 def commands_of(name: str, settings: dict) -> dict[str, str | None]:

@@ -1,5 +1,6 @@
 """Digests of stages: of a script, the modules it imports, and of a family the members that the stage uses."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from epic.core.code_digest import code_digest
@@ -7,10 +8,17 @@ from epic.experiment.families import MEMBERS, declared
 from epic.experiment.lookup import find
 
 
-def digest_of(scripts: Path, settings: dict, stage: str, model: str | None) -> str:
-    """Return the digest of a stage for a model; a row without a model uses no family's code."""
-    source = declared(find(settings["models"], model, "model")["family"]).source if model else None
-    return code_digest(scripts / f"{stage}.py", source=source, members=MEMBERS[stage])
+def digest_of(scripts: Path, settings: dict, stage: str, model: str | None, of_family: Callable | None = None) -> str:
+    """Return the digest of a stage for a model; a row without a model uses no family's code.
+
+    of_family: `family_digest`, or one that remembers its answers.
+    """
+    return (of_family or family_digest)(scripts, stage, find(settings["models"], model, "model")["family"] if model else None)
+
+
+def family_digest(scripts: Path, stage: str, family: str | None) -> str:
+    """Return the digest of a stage for a family."""
+    return code_digest(scripts / f"{stage}.py", source=declared(family).source if family else None, members=MEMBERS[stage])
 
 
 def all_digests(scripts: Path, settings: dict) -> dict[str, str]:

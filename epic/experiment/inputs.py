@@ -17,6 +17,13 @@ class Output(NamedTuple):
     wildcards: dict
 
 
+class Within(NamedTuple):
+    """A file inside a folder that a rule makes: a job's input is the folder, and its params name the file."""
+
+    folder: Output
+    name: str
+
+
 class Shards(NamedTuple):
     """A file of every shard of a model, in document order."""
 
@@ -40,6 +47,15 @@ class Dataset(NamedTuple):
 def output(name: str, **wildcards) -> Output:
     """Name an output of a rule, like retrieve.run."""
     return Output(name, wildcards)
+
+
+def folders(wanted):
+    """Return the same inputs, in the same nesting, with folders in place of the files inside them."""
+    if isinstance(wanted, Within):
+        return wanted.folder
+    if isinstance(wanted, dict):
+        return {key: folders(value) for key, value in wanted.items()}
+    return [folders(value) for value in wanted] if isinstance(wanted, list) else wanted
 
 
 def documents(settings: dict) -> Dataset:
@@ -162,18 +178,28 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
     }
 
 
-def timing(settings: dict, row: str) -> dict:
-    """Name the files that a row needs at query time."""
-    found, query_set = lookup.row_of_kind(find(settings["rows"], row, "row"), lookup.TIMED), settings["latency"]["query_set"]
-    files = {
-        "lucene": output("index.lucene", first_stage=found["first_stage"]),
-        "queries": output("queries.queries", query_set=query_set),
-    }
-    if found["kind"] == "model":
-        more = reranking(settings, row, query_set) | {"manifest": output("data.manifest")}
+def timing(settings: dict, timed: str) -> dict[str, dict]:
+    """Name the files that each row of a measurement needs at query time, by row."""
+    return {row["id"]: _at_query_time(settings, row) for row in lookup.rows_timed(settings, timed)}
+
+
+def _at_query_time(settings: dict, row: dict) -> dict:
+    files = {"lucene": output("index.lucene", first_stage=row["first_stage"])}
+    if row["kind"] == "model":
+        more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
         files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store")}
-        files["run"] = more["run"] if lookup.needs_candidates(settings, found) else []
+        files["run"] = more["run"] if lookup.needs_candidates(settings, row) else []
     return files
+
+
+def timed_queries(settings: dict) -> Output:
+    """Name the queries that are timed."""
+    return output("queries.queries", query_set=settings["latency"]["query_set"])
+
+
+def latency_of(row: str, timed: str, kind: str = "json") -> Within:
+    """Name the latency of a row in a measurement: its summary, or as `tsv` every query's."""
+    return Within(output("latency.folder", timed=timed), f"{row}.{kind}")
 
 
 def scored_run(settings: dict, row: str, query_set: str) -> Output:
@@ -201,11 +227,16 @@ def row_facts(settings: dict, row: str) -> dict:
     return files
 
 
-def row_page(settings: dict, row: str) -> dict:
-    """Name latency and values of a row's page."""
-    found = find(settings["rows"], row, "row")
-    tests = [values(name, query_set) for baseline, query_set in lookup.own_tests(settings, found) for name in (row, baseline)]
-    return {"latency": output("latency.summary", row=row) if found["kind"] in lookup.TIMED else [], "values": tests}
+def page_latency(settings: dict, row: str, together: bool) -> Within | list:
+    """Name the latency that a row's page shows: of all rows together where all are asked for, or of this row by itself."""
+    is_timed = find(settings["rows"], row, "row")["kind"] in lookup.TIMED
+    return latency_of(row, lookup.TOGETHER if together else row) if is_timed else []
+
+
+def own_values(settings: dict, row: str) -> list[Output]:
+    """Name the per-query values that a row's declared tests against its own first stage compare."""
+    tests = lookup.own_tests(settings, find(settings["rows"], row, "row"))
+    return [values(name, query_set) for baseline, query_set in tests for name in (row, baseline)]
 
 
 def own_tests(settings: dict, row: str) -> list[dict]:
@@ -239,7 +270,7 @@ def headline_tests(settings: dict) -> Output:
 
 def latencies(settings: dict) -> dict[str, Output]:
     """Name the latency of each timed row."""
-    return {row["id"]: output("latency.summary", row=row["id"]) for row in lookup.timed_rows(settings)}
+    return {row["id"]: latency_of(row["id"], lookup.TOGETHER) for row in lookup.timed_rows(settings)}
 
 
 def cutoffs(settings: dict) -> dict[str, dict[str, Output]]:
@@ -264,7 +295,7 @@ def by_row(settings: dict) -> dict[str, dict[str, Output]]:
     scored = [row["id"] for row in settings["rows"] if headline in lookup.sets_of(settings, row)]
     return {
         "latencies": latencies(settings),
-        "timings": {row["id"]: output("latency.queries", row=row["id"]) for row in lookup.timed_rows(settings)},
+        "timings": {row["id"]: latency_of(row["id"], lookup.TOGETHER, "tsv") for row in lookup.timed_rows(settings)},
         "values": {row: values(row, headline) for row in scored},
     }
 

@@ -1,11 +1,14 @@
 """Latency as the paper measures it: one query at a time; the first queries warm up, the others count.
 
-The same queries run again with index and vectors dropped from memory, if the system allows it. Nothing here is
-deterministic, so a row's JSON holds none of it.
+Rows that are timed together take turns query by query, each query beginning with another row, so that a drift of the machine
+meets all of them alike. The queries that count run again with index and vectors dropped from memory, if the system allows it:
+one row after the other, since a row must not find in memory what another has just read. Nothing here is deterministic, so a
+row's JSON holds none of it.
 """
 
 import gc
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import perf_counter_ns, sleep
 
@@ -21,21 +24,34 @@ ATTEMPTS, SECONDS_BETWEEN = 5, 0.2
 FIRST_STAGE = {"beside": [["retrieve"]], "after": []}  # the stages of a row that does not re-rank
 
 
+class Bench:
+    """What rows that are timed together share: a folder for files of the measurement, and models, each loaded once."""
+
+    def __init__(self, scratch):
+        self.scratch, self._made = Path(scratch), {}
+
+    def once(self, key, make: Callable):
+        """Return what was made under this key; make it if nothing was."""
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+
 class System:
     """A row of the table at query time; its files can be closed and opened again, models stay in memory.
 
     No query goes through the searcher before it is timed. files: the files that the row needs, by name; settings:
-    first_stage, hits, encode and compute; scratch: an existing folder.
+    first_stage, hits, encode and compute; bench: what it shares with other rows.
     """
 
-    def __init__(self, files, queries: dict[str, str], row: dict, settings: dict, scratch):
+    def __init__(self, files, queries: dict[str, str], row: dict, settings: dict, bench: Bench):
         self.lucene, self.first_stage, self.hits = files.lucene, settings["first_stage"], settings["hits"]
         self.stages, self.cutoff, self.reranker, self.searcher = FIRST_STAGE, None, None, None
         if row["kind"] == "model":
             ranker = family(row["family"])
             self.stages, self.cutoff = ranker.STAGES, read_json(files.cutoff)["cutoff"]
             self.hits = max(self.hits, self.cutoff)  # as many as the row re-ranks
-            self.reranker = ranker.timed(self.search, files, queries, row, settings, scratch)
+            self.reranker = ranker.timed(self.search, files, queries, row, settings, bench)
 
     def search(self, text: str) -> list[str]:
         """Return the ids of the hits that are re-ranked, or of all if there is no re-ranking."""
@@ -77,18 +93,37 @@ def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:
     return dict(list(queries.items())[: warm_up + measured])
 
 
-def measure(system: System, queries: dict[str, str], warm_up: int) -> tuple[dict[str, dict[str, dict[str, int]]], str | None]:
-    """Return timings after the warm-up, in file order, by pass; and the reason for a missing cold pass."""
+Timings = dict[str, dict[str, dict[str, int]]]  # nanoseconds by pass, query and stage
+
+
+def measure(systems: dict[str, System], queries: dict[str, str], warm_up: int) -> dict[str, tuple[Timings, str | None]]:
+    """Return, by row, timings after the warm-up in file order, and the reason for a missing cold pass."""
     counted = dict(list(queries.items())[warm_up:])
-    evict(*system.on_disk)  # every row begins alike, whatever was written or read before
-    with system.opened() as time_one:
-        timings = {query_id: time_one(text) for query_id, text in progress(queries.items(), desc="latency")}
-    found = {WARM: {query_id: timings[query_id] for query_id in counted}}
-    if not _dropped(system.on_disk):
-        return found, "index and vectors could not be dropped from memory on this file system"
-    with system.opened() as time_one:
-        found[COLD] = {query_id: time_one(text) for query_id, text in progress(counted.items(), desc="latency, cold")}
-    return found, None
+    evict(*(path for system in systems.values() for path in system.on_disk))  # all begin alike, whatever was read before
+    warm = _in_turns(systems, queries)
+    found = {}
+    for row, system in systems.items():
+        passes = {WARM: {query_id: warm[row][query_id] for query_id in counted}}
+        if not _dropped(system.on_disk):
+            found[row] = passes, "index and vectors could not be dropped from memory on this file system"
+            continue
+        with system.opened() as time_one:
+            passes[COLD] = {query_id: time_one(text) for query_id, text in progress(counted.items(), desc=f"{row}, cold")}
+        found[row] = passes, None
+    return found
+
+
+def _in_turns(systems: dict[str, System], queries: dict[str, str]) -> dict[str, dict[str, dict[str, int]]]:
+    """Time every query in every row before the next query comes; each query begins with the next row."""
+    rows, timings = list(systems), {row: {} for row in systems}
+    with ExitStack() as stack:
+        time_one = {row: stack.enter_context(system.opened()) for row, system in systems.items()}
+        for number, (query_id, text) in enumerate(progress(queries.items(), desc="queries")):
+            first = number % len(rows)
+            for row in rows[first:] + rows[:first]:
+                timings[row][query_id] = time_one[row](text)
+        time_one.clear()  # what holds these functions keeps files mapped
+    return timings
 
 
 def _dropped(paths: list[Path]) -> bool:

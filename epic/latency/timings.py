@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from epic.core.files import InputError, write_json
-from epic.core.machine import machine
 from epic.core.tables import read_table, write_table
 from epic.evaluation.resampling import bootstrap_interval, ratio_interval
 
@@ -42,17 +41,18 @@ def statistics(values: np.ndarray) -> dict:
     return {"mean": float(values.mean()), "interval": bootstrap_interval(values, LEVEL)} | percentiles
 
 
-def write_latency(timings: dict, skipped: str | None, about: dict, threads: int, out, queries_out) -> None:
-    """Write the summary with the machine it was measured on, and beside it every query's nanoseconds.
+def write_latency(timings: dict, skipped: str | None, about: dict, where: dict, out, queries_out) -> None:
+    """Write the summary with the machine it was measured on (`where`), and beside it every query's nanoseconds.
 
-    about: the settings, and the stages: those that run beside each other and those that follow.
+    about: the settings, the rows that were timed together, and the stages: those that run beside each other and those that
+    follow.
     """
     frame = frame_of(timings)
     write_table(frame.add_suffix("_ns"), queries_out)
     passes = {name: summary(frame.xs(name, level="pass")) for name in timings}
     facts = {"queries": len(timings[WARM])} | about | {"ms": passes[WARM]}
     facts |= {"cold": passes.get(COLD), "cold_skipped": skipped}
-    write_json(out, facts | {"machine": machine() | {"threads": threads}})
+    write_json(out, facts | {"machine": where})
     log.info("mean %.2f ms over %d queries", facts["ms"]["total"]["mean"], facts["queries"])
 
 

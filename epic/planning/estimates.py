@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from epic.corpus.folder import MADE
-from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, tuning_set, validation_set
+from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, rows_timed, tuning_set, validation_set
 from epic.planning import rates
 
 
@@ -153,14 +153,17 @@ def _significance(job, settings, collection):
 
 
 def _latency(job, settings, collection):
-    row, timed = find(settings["rows"], job.wildcards["row"]), settings["latency"]
-    seconds = rates.START + (timed["warm_up"] + 2 * timed["measured"]) * rates.TIMED_QUERY  # once more with nothing cached
-    if row.get("keep") != "full":
-        return Cost(rates.SMALL, seconds)
-    pairs = (timed["warm_up"] + timed["measured"]) * (_cutoff(row, settings) + rates.CANDIDATES_BEYOND)
-    passages = _distinct(pairs, collection)
-    dense = 2 * rates.VOCABULARY * passages  # float16 for every term, during the measurement
-    return Cost(rates.SMALL, seconds + _passages(passages, job, settings, row["model"]) + dense * rates.DISK, scratch=dense)
+    rows, timed = rows_timed(settings, job.wildcards["timed"]), settings["latency"]
+    asked = timed["warm_up"] + timed["measured"]
+    seconds = rates.START + len(rows) * (asked + timed["measured"]) * rates.TIMED_QUERY  # once more with nothing cached
+    pairs = {}  # of the unpruned rows of a model, whose candidates' vectors are made once
+    for row in rows:
+        if row.get("keep") == "full":
+            pairs[row["model"]] = pairs.get(row["model"], 0) + asked * (_cutoff(row, settings) + rates.CANDIDATES_BEYOND)
+    passages = {model: _distinct(count, collection) for model, count in pairs.items()}
+    dense = 2 * rates.VOCABULARY * sum(passages.values())  # float16 for every term, during the measurement
+    seconds += sum(_passages(count, job, settings, model) for model, count in passages.items()) + dense * rates.DISK
+    return Cost(rates.SMALL * len(rows), seconds, scratch=dense)
 
 
 FORMULAS = {

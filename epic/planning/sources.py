@@ -12,7 +12,7 @@ from epic.core.files import numbered_lines
 from epic.corpus.datasets import load
 from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
-from epic.experiment.lookup import encoder_named, is_pruned, model_rows
+from epic.experiment.lookup import encoder_named, is_pruned, model_rows, rows_timed
 from epic.model.encoder import FILES
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
@@ -80,7 +80,9 @@ def _of_datasets(settings: dict, jobs: list[Job]):
 def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
     """Tell whether a job opens the collection: a row with a store does not, a row that keeps all terms does."""
     full = {row["id"] for row in model_rows(settings) if not is_pruned(row)}
-    return any(job.rule in READ_DOCUMENTS or (job.rule in ("rerank", "latency") and job.wildcards["row"] in full) for job in jobs)
+    named = [job.wildcards["row"] for job in jobs if job.rule == "rerank"]
+    named += [row["id"] for job in jobs if job.rule == "latency" for row in rows_timed(settings, job.wildcards["timed"])]
+    return any(job.rule in READ_DOCUMENTS for job in jobs) or not full.isdisjoint(named)
 
 
 def _documents(dataset: str, collection: Collection):

@@ -17,9 +17,10 @@ Training; `ranker` is a torch module, whatever else it is:
 With an experiment's files (manifest, checkpoint, queries; if it precomputes, also vectors and store):
     score_run(run, files, compute, budget)              the run with the model's scores, for tuning and re-ranking
     score_stored(run, files, compute)                   the same from stored vectors, if it precomputes
-    timed(search, files, queries, row, settings, scratch)
+    timed(search, files, queries, row, settings, bench)
                                                         the timing of one query: `on_disk`, the files that are read, and
-                                                        `opened()`, which yields a function from a query to nanoseconds by stage
+                                                        `opened()`, which yields a function from a query to nanoseconds by stage;
+                                                        bench.once(key, make) shares a model with rows timed beside it
 
 A family that does no more than score pairs of texts takes its functions from `epic.rankers.pairs`, and adds the three
 literals and a class `Ranker`. PRECOMPUTES means EPIC's own store and vectors: a family that has others declares False.

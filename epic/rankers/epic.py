@@ -98,35 +98,35 @@ def score_stored(run: dict, files, compute: dict) -> dict:
     return pruned_scores(open_store(files.store, files.checkpoint), read_vectors(files.vectors), run, compute["threads"])
 
 
-def timed(search, files, queries: dict[str, str], row: dict, settings: dict, scratch):
+def timed(search, files, queries: dict[str, str], row: dict, settings: dict, bench):
     """Set up a row at query time."""
-    return Timed(search, files, queries, settings, scratch)
+    return Timed(search, files, queries, settings, bench)
 
 
 class Timed:
     """A row at query time; its query vector is computed beside retrieval and loading of passage vectors, as the paper describes.
 
     Files can be closed and opened again, the model stays in memory. A row that keeps all terms has no store: the unpruned
-    vectors of its candidates, known from the first-stage run, are written to `scratch`, an existing folder.
+    vectors of the candidates of all such rows of a model, known from their first-stage runs, are written once to the bench.
     """
 
-    def __init__(self, search, files, queries: dict[str, str], settings: dict, scratch):
+    def __init__(self, search, files, queries: dict[str, str], settings: dict, bench):
         from epic.model.weigh import query_encoder
-        from epic.vectors.at_query_time import dense_candidates
+        from epic.vectors.at_query_time import DenseVectors
         from epic.vectors.store import open_store
 
-        self.search, self.encode = search, query_encoder(files.checkpoint, settings["compute"])
-        self.dense = None
+        self.search, self.store, self.dense = search, None, None
+        self.encode = bench.once(("query", files.checkpoint), lambda: query_encoder(files.checkpoint, settings["compute"]))
         if files.store:
-            self.vectors = open_store(files.store, files.checkpoint).path
+            self.store = open_store(files.store, files.checkpoint).path
         else:
-            self.vectors = Path(scratch, "vectors.f16")
-            self.dense = dense_candidates(files, queries, settings, self.vectors)
+            self.dense = bench.once(("dense", files.checkpoint), lambda: DenseVectors(files, settings, bench.scratch))
+            self.dense.want(files, queries)
 
     @property
     def on_disk(self) -> list[Path]:
-        """Files that are read at query time besides the index."""
-        return [self.vectors]
+        """Files that are read at query time besides the index; unpruned vectors are written when they are first asked for."""
+        return [self.dense.written() if self.dense else self.store]
 
     @contextmanager
     def opened(self):
@@ -136,7 +136,7 @@ class Timed:
         from epic.vectors.at_query_time import dense_loader, pruned_loader, rerank_timing
         from epic.vectors.store import Store
 
-        load = pruned_loader(Store(self.vectors)) if self.dense is None else dense_loader(self.vectors, self.dense)
+        load = pruned_loader(Store(self.store)) if self.store else dense_loader(self.dense.written(), self.dense.doc_ids)
         try:
             with ThreadPoolExecutor(1) as pool:
                 yield lambda text: rerank_timing(self.search, self.encode, load, text, pool)

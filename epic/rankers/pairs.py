@@ -106,18 +106,17 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
     return score(load(files.checkpoint, compute), run, read_queries(files.queries), open_documents(files.manifest), budget)
 
 
-def timed(search, files, queries: dict[str, str], row: dict, settings: dict, scratch):
+def timed(search, files, queries: dict[str, str], row: dict, settings: dict, bench):
     """Set up a row at query time."""
-    return Timed(search, files, settings)
+    return Timed(search, files, bench.once(("ranker", files.checkpoint), lambda: load(files.checkpoint, settings["compute"])))
 
 
 class Timed:
     """A row at query time: retrieval, then the texts of the hits, then their scores."""
 
-    def __init__(self, search, files, settings: dict):
-        self.search, self.documents = search, open_documents(files.manifest)
+    def __init__(self, search, files, ranker):
+        self.search, self.documents, self.ranker = search, open_documents(files.manifest), ranker
         self.on_disk = [self.documents.folder]
-        self.ranker = load(files.checkpoint, settings["compute"])
 
     @contextmanager
     def opened(self):

@@ -88,20 +88,37 @@ def dense_loader(path, doc_ids: list[str]):
     return load
 
 
-def dense_candidates(files, queries: dict[str, str], settings: dict, path) -> list[str]:
-    """Write the unpruned vectors of all candidates that some queries may have, and return the candidates' ids."""
-    run = read_run(files.run, hits=read_json(files.cutoff)["cutoff"] + MORE)
-    wanted = sorted({hit.doc_id for query_id in queries for hit in run.get(query_id, [])})
-    dense_vectors(files.checkpoint, settings["compute"], open_documents(files.manifest), wanted, settings["encode"], path)
-    return wanted
+class DenseVectors:
+    """Unpruned vectors of all candidates that some queries may have in the rows of one model, in a file of a folder."""
+
+    def __init__(self, files, settings: dict, folder):
+        self.files, self.settings = files, settings
+        self.folder, self.path, self.doc_ids = Path(folder), None, []
+
+    def want(self, files, queries: dict[str, str]) -> None:
+        """Add the candidates of a row, known from its first-stage run and cut-off; all must be known before the first is read."""
+        run = read_run(files.run, hits=read_json(files.cutoff)["cutoff"] + MORE)
+        self.doc_ids = sorted({*self.doc_ids, *(hit.doc_id for query_id in queries for hit in run.get(query_id, []))})
+
+    def written(self) -> Path:
+        """Return the file, (n, V) float16; write it when it is first asked for."""
+        if self.path is None:
+            path = self.folder / f"{len(list(self.folder.iterdir()))}.f16"
+            documents = open_documents(self.files.manifest)
+            dense_vectors(self.files.checkpoint, self.settings["compute"], documents, self.doc_ids, self.settings["encode"], path)
+            self.path = path
+        return self.path
 
 
 def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], encode: dict, path) -> None:
-    """Write unpruned vectors of some documents as a file, (n, V) float16."""
-    from epic.model.epic import load_model  # torch takes seconds to import; the other rows do not need it
+    """Write unpruned vectors of some documents as a file, (n, V) float16; with all cores, since nothing is timed yet."""
+    import torch  # it takes seconds to import; the other rows do not need it
+
+    from epic.core.machine import usable_cores
+    from epic.model.epic import load_model
     from epic.vectors.phi import vectors_by_batch
 
-    model = load_model(checkpoint, compute)
+    model = load_model(checkpoint, compute | {"threads": usable_cores()})
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
     with open(path, "wb") as stream:
         stream.truncate(len(doc_ids) * model.vocabulary * 2)
@@ -109,3 +126,4 @@ def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], enco
             for row, vector in zip(rows, found, strict=True):
                 stream.seek(row * vector.nbytes)
                 stream.write(vector)
+    torch.set_num_threads(compute["threads"])

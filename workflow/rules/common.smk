@@ -1,6 +1,9 @@
 """Experiments, wildcards, and what rules say about themselves: settings, digests of code, resources. Nothing is computed here."""
 
+from functools import cache
 from pathlib import Path
+
+from snakemake.logging import logger
 
 from epic.core.code_digest import code_digest
 from epic.core.machine import total_memory
@@ -16,8 +19,14 @@ except ValueError as error:
     raise WorkflowError(str(error)) from None
 
 
+def refusal(text):
+    """Return an error for Snakemake, and tell the screen its words: Snakemake would show them inside a traceback."""
+    logger.error(text, extra={"refusal": True})
+    return WorkflowError(text)
+
+
 wildcard_constraints:
-    **{name: "[^/]+" for name in ("experiment", "model", "encoder", "row", "first_stage", "query_set", "file")},
+    **{name: "[^/]+" for name in ("experiment", "model", "encoder", "row", "timed", "first_stage", "query_set", "file")},
     keep=r"\d+",
 
 
@@ -28,8 +37,11 @@ scattergather:
 def experiment_of(wildcards):
     """Return the experiment that the output path names, or raise an error that lists the experiments there are."""
     if wildcards.experiment not in EXPERIMENTS:
-        raise WorkflowError(f"there is no experiment {wildcards.experiment}; there are {', '.join(EXPERIMENTS)}")
+        raise refusal(f"there is no experiment {wildcards.experiment}; there are {', '.join(EXPERIMENTS)}")
     return EXPERIMENTS[wildcards.experiment]
+
+
+family_digest = cache(digests.family_digest)  # of hundreds of jobs, a few differ
 
 
 def setting(*keys):
@@ -42,7 +54,7 @@ def refusing(wildcards, function, *arguments):
     try:
         return function(*arguments)
     except ValueError as error:
-        raise WorkflowError(f"{wildcards.experiment}: {error}") from error
+        raise refusal(f"{wildcards.experiment}: {error}") from error
 
 
 def item_of(wildcards, kind, name=None):
@@ -77,8 +89,13 @@ def code(stage):
 
 
 def code_of(stage, model_of):
-    """The same for a stage that uses a family's code, by the model's name; a row without a model has none."""
-    return lambda wildcards: refusing(wildcards, digests.digest_of, SCRIPTS, experiment_of(wildcards), stage, model_of(wildcards))
+    """The same for a stage that uses a family's code, by the model's name; a first stage has none."""
+
+    def digest(wildcards):
+        settings = experiment_of(wildcards)
+        return refusing(wildcards, digests.digest_of, SCRIPTS, settings, stage, model_of(wildcards), family_digest)
+
+    return digest
 
 
 def memory(limit):

@@ -9,6 +9,8 @@ def resolved(wanted, wildcards):
     if isinstance(wanted, inputs.Output):
         rule_name, name = wanted.name.split(".")
         return at(getattr(rules, rule_name).output[name], wildcards, **wanted.wildcards)
+    if isinstance(wanted, inputs.Within):
+        return f"{resolved(wanted.folder, wildcards)}/{wanted.name}"
     if isinstance(wanted, inputs.Shards):
         rule_name, name = wanted.name.split(".")
         scattered, pattern = getattr(gather, wildcards.experiment), getattr(rules, rule_name).output[name]
@@ -29,9 +31,20 @@ def files(function, *names):
     return lambda wildcards: refusing(wildcards, resolved, of_settings(function, *names)(wildcards), wildcards)
 
 
-def all_of(*functions):
-    """Return the paths that some functions name, without nesting and names."""
-    return lambda wildcards: lookup.leaves([files(function)(wildcards) for function in functions])
+def all_of(*functions, by=()):
+    """Return the inputs that some functions name, without nesting: for a file inside a folder that a rule makes, the folder."""
+
+    def paths(wildcards):
+        named = [inputs.folders(of_settings(function, *by)(wildcards)) for function in functions]
+        return list(dict.fromkeys(lookup.leaves(refusing(wildcards, resolved, named, wildcards))))
+
+    return paths
+
+
+def page_latency(wildcards):
+    """Name the latency of a row's page; all rows are timed together if the command asks for all of them."""
+    together = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
+    return inputs.page_latency(experiment_of(wildcards), wildcards.row, together)
 
 
 def dataset(name_of):
@@ -40,8 +53,8 @@ def dataset(name_of):
 
 
 def model_named(wildcards):
-    """Return the model that the output path names, by itself or by its row; None for a row without one."""
-    return wildcards.get("model") or item("row")(wildcards).get("model")
+    """Return the model that the output path names, by itself or by its row."""
+    return wildcards.get("model") or item("row")(wildcards)["model"]
 
 
 def experiment_file(wildcards):

@@ -1,30 +1,34 @@
-"""latency: milliseconds per query of a row, measured alone on the machine.
+"""latency: milliseconds per query, measured alone on the machine: of all rows together, query by query, or of one row.
 
-in   the index, and for a row that re-ranks its checkpoint, cut-off and store
-out  results/{experiment}/latency/{row}.json, .tsv
+in   the indexes, and for rows that re-rank their checkpoints, cut-offs and stores
+out  results/{experiment}/latency/{timed}/<row>.json, .tsv, where {timed} is `together` or a row
 """
 
 
 rule latency:
     input:
-        unpack(files(inputs.timing, "row")),
+        all_of(inputs.timing, by=["timed"]),
+        queries=files(inputs.timed_queries),
     output:
-        summary="results/{experiment}/latency/{row}.json",
-        queries="results/{experiment}/latency/{row}.tsv",
+        folder=directory("results/{experiment}/latency/{timed}"),
     log:
-        "results/{experiment}/logs/latency/{row}.log",
+        "results/{experiment}/logs/latency/{timed}.log",
     conda:
         "../../environment.yml"
     threads: 1024  # scaled to all cores: nothing runs beside a measurement
     resources:
-        gpu=of_row(lookup.gpus_of_timing),
+        gpu=of_settings(lookup.gpus_of_timing, "timed"),
         mem_mb=memory(16_000),
-        runtime="4h",
+        runtime="12h",
         slurm_extra="--exclusive",  # on a cluster: a node for itself
     params:
-        row=of_row(lookup.timed_row),
-        system=of_row(lookup.timed_settings),
+        files=files(inputs.timing, "timed"),
+        rows=of_settings(lookup.timed_facts, "timed"),
+        systems=of_settings(lookup.timed_settings, "timed"),
         latency=setting("latency"),
-        code=code_of("latency", model_named),
+        threads=setting("compute", "threads"),
+        code=lambda wildcards: [
+            code_of("latency", lambda _: model)(wildcards) for model in of_settings(lookup.timed_models, "timed")(wildcards)
+        ],
     script:
         "../scripts/latency.py"

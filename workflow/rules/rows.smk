@@ -8,14 +8,16 @@ out  results/{experiment}/rows/{row}.json, .md
 # Seconds: a place in a queue would take longer.
 localrules:
     rows,
-    pages,
 
 
 rule rows:
     input:
         unpack(files(inputs.row_facts, "row")),
+        compared=files(inputs.own_values, "row"),
+        latency=lambda wildcards: lookup.leaves(resolved(inputs.folders(page_latency(wildcards)), wildcards)),
     output:
         row="results/{experiment}/rows/{row}.json",
+        page="results/{experiment}/rows/{row}.md",
     log:
         "results/{experiment}/logs/rows/{row}.log",
     conda:
@@ -25,26 +27,11 @@ rule rows:
         settings=of_row(lookup.row_settings),
         differs=of_row(conditions.row_conditions),
         query_sets=of_row(lookup.sets_of),
-        code=code("rows"),
-    script:
-        "../scripts/rows.py"
-
-
-rule pages:
-    input:
-        unpack(files(inputs.row_page, "row")),
-        row=rules.rows.output.row,
-    output:
-        page="results/{experiment}/rows/{row}.md",
-    log:
-        "results/{experiment}/logs/rows/{row}.page.log",
-    conda:
-        "../../environment.yml"
-    params:
+        latency=lambda wildcards: resolved(page_latency(wildcards), wildcards),
         tests=files(inputs.own_tests, "row"),
         alpha=setting("evaluate", "alpha"),
         note=setting("note"),
         command=lambda wildcards: deliverables.commands_of(wildcards.experiment, experiment_of(wildcards))[wildcards.row],
-        code=code("pages"),
+        code=code("rows"),
     script:
-        "../scripts/pages.py"
+        "../scripts/rows.py"

@@ -1,16 +1,26 @@
-"""Measure the latency of one row."""
+"""Measure the latency of one row, or of all rows together."""
 
-from epic.core.files import scratch
+from types import SimpleNamespace
+
+from epic.core.files import replacing, scratch
 from epic.core.log import log_to
-from epic.latency.latency import System, measure, timed_queries
+from epic.core.machine import machine
+from epic.latency.latency import Bench, System, measure, timed_queries
 from epic.latency.timings import write_latency
 
 with log_to(snakemake.log[0]):
-    files, params, settings = snakemake.input, snakemake.params, snakemake.params.latency
-    queries = timed_queries(files.queries, settings["warm_up"], settings["measured"])
-    with scratch(snakemake.output.queries) as folder:  # for unpruned vectors; beside the results, since /tmp may be small
-        system = System(files, queries, params.row, params.system | {"hits": settings["hits"]}, folder)
-        timings, skipped = measure(system, queries, settings["warm_up"])
-    about = {"settings": settings, "stages": system.stages}
-    out = snakemake.output
-    write_latency(timings, skipped, about, params.system["compute"]["threads"], out.summary, out.queries)
+    params, settings, out = snakemake.params, snakemake.params.latency, snakemake.output.folder
+    queries = timed_queries(snakemake.input.queries, settings["warm_up"], settings["measured"])
+    with scratch(f"{out}.vectors") as folder:  # for unpruned vectors; beside the results, since /tmp may be small
+        bench = Bench(folder)
+        systems = {
+            row: System(SimpleNamespace(**files), queries, params.rows[row], params.systems[row], bench)
+            for row, files in params.files.items()
+        }
+        found = measure(systems, queries, settings["warm_up"])
+    where = machine() | {"threads": params.threads}
+    with replacing(out) as draft:
+        draft.mkdir()
+        for row, (timings, skipped) in found.items():
+            about = {"settings": settings, "together": list(systems), "stages": systems[row].stages}
+            write_latency(timings, skipped, about, where, draft / f"{row}.json", draft / f"{row}.tsv")

@@ -1,10 +1,11 @@
-"""Write the facts of one row."""
+"""Write one row: its facts, and a page about it."""
 
 from epic.core.log import log_to
 from epic.judging.rows import write_row
+from epic.report.row_page import render_row
 
 with log_to(snakemake.log[0]):
-    files, params = snakemake.input, snakemake.params
+    files, params, out = snakemake.input, snakemake.params, snakemake.output
     write_row(
         row=params.row,
         settings=params.settings,
@@ -13,5 +14,6 @@ with log_to(snakemake.log[0]):
         evaluations=files.get("values", []),
         runs=files.get("runs", []),
         model=(files.cutoff, files.checkpoint) if files.get("checkpoint") else None,
-        out=snakemake.output.row,
+        out=out.row,
     )
+    render_row(out.row, params.latency or None, params.tests, params.alpha, params.note, params.command, out.page)
