@@ -40,7 +40,6 @@ ALLOWED = {  # script: what its imports may load of the above
     "claims": FRAMES,
     "evaluate": FRAMES,
     "latency": set(),
-    "pages": FRAMES,
     "report": FRAMES,
     "rows": FRAMES,
     "significance": FRAMES,

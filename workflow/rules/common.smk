@@ -88,12 +88,12 @@ def code(stage):
     return code_digest(SCRIPTS / f"{stage}.py")
 
 
-def code_of(stage, model_of):
-    """The same for a stage that uses a family's code, by the model's name; a first stage has none."""
+def code_of(stage, models_of):
+    """The same for a stage that uses the code of families, by the names of its models; a first stage has none."""
 
     def digest(wildcards):
-        settings = experiment_of(wildcards)
-        return refusing(wildcards, digests.digest_of, SCRIPTS, settings, stage, model_of(wildcards), family_digest)
+        settings, models = experiment_of(wildcards), models_of(wildcards)
+        return [refusing(wildcards, digests.digest_of, SCRIPTS, settings, stage, model, family_digest) for model in models]
 
     return digest
 

@@ -2,23 +2,24 @@
 
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
 from epic.experiment import inputs
+from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 
 def resolved(wanted, wildcards):
     """Return the paths of the wanted inputs, in the same nesting."""
-    if isinstance(wanted, inputs.Output):
+    if isinstance(wanted, Output):
         rule_name, name = wanted.name.split(".")
         return at(getattr(rules, rule_name).output[name], wildcards, **wanted.wildcards)
-    if isinstance(wanted, inputs.Within):
+    if isinstance(wanted, Within):
         return f"{resolved(wanted.folder, wildcards)}/{wanted.name}"
-    if isinstance(wanted, inputs.Shards):
+    if isinstance(wanted, Shards):
         rule_name, name = wanted.name.split(".")
         scattered, pattern = getattr(gather, wildcards.experiment), getattr(rules, rule_name).output[name]
         return scattered(pattern, experiment=wildcards.experiment, model=wanted.model)
-    if isinstance(wanted, inputs.Source):
+    if isinstance(wanted, Source):
         found = Path(file_of(wanted.name, lambda file: at(rules.fetch.output.file, wildcards, file=file)))
         return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
-    if isinstance(wanted, inputs.Dataset):  # files of a folder: editing them reruns the jobs that depend on them
+    if isinstance(wanted, Dataset):  # files of a folder: editing them reruns the jobs that depend on them
         return at(rules.boolq.output.folder, wildcards) if wanted.name.startswith(MADE) else files_of(wanted.name, *wanted.kinds)
     if isinstance(wanted, dict):
         return {key: resolved(value, wildcards) for key, value in wanted.items()}
@@ -35,7 +36,7 @@ def all_of(*functions, by=()):
     """Return the inputs that some functions name, without nesting: for a file inside a folder that a rule makes, the folder."""
 
     def paths(wildcards):
-        named = [inputs.folders(of_settings(function, *by)(wildcards)) for function in functions]
+        named = [folders(of_settings(function, *by)(wildcards)) for function in functions]
         return list(dict.fromkeys(lookup.leaves(refusing(wildcards, resolved, named, wildcards))))
 
     return paths
@@ -53,8 +54,8 @@ def dataset(name_of):
 
 
 def model_named(wildcards):
-    """Return the model that the output path names, by itself or by its row."""
-    return wildcards.get("model") or item("row")(wildcards)["model"]
+    """Return the model that the output path names, by itself or by its row, in a list."""
+    return [wildcards.get("model") or item("row")(wildcards).get("model")]
 
 
 def experiment_file(wildcards):

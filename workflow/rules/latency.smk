@@ -27,8 +27,6 @@ rule latency:
         systems=of_settings(lookup.timed_settings, "timed"),
         latency=setting("latency"),
         threads=setting("compute", "threads"),
-        code=lambda wildcards: [
-            code_of("latency", lambda _: model)(wildcards) for model in of_settings(lookup.timed_models, "timed")(wildcards)
-        ],
+        code=code_of("latency", of_settings(lookup.timed_models, "timed")),
     script:
         "../scripts/latency.py"

@@ -14,7 +14,7 @@ rule rows:
     input:
         unpack(files(inputs.row_facts, "row")),
         compared=files(inputs.own_values, "row"),
-        latency=lambda wildcards: lookup.leaves(resolved(inputs.folders(page_latency(wildcards)), wildcards)),
+        latency=lambda wildcards: lookup.leaves(resolved(folders(page_latency(wildcards)), wildcards)),
     output:
         row="results/{experiment}/rows/{row}.json",
         page="results/{experiment}/rows/{row}.md",

@@ -8,25 +8,36 @@ import sys
 
 import pytest
 
-from epic.core.log import progress
+from epic.core.log import SCREEN, progress
 from tests.conftest import ROOT
 
 STAGE = """
-import logging, sys, warnings
-from epic.core.log import log_to
+import logging, os, subprocess, sys, warnings
+from pathlib import Path
+from epic.core.files import InputError
+from epic.core.log import log_to, progress
 with log_to(sys.argv[1]):
     logging.getLogger("epic.some.stage").info("café: %d passages", 7)
     logging.getLogger("epic.some.stage").debug("of no interest")
     warnings.warn("take care")
+    if os.environ.get("EPIC_CONSOLE"):
+        print("printed by a library", flush=True)
+        subprocess.run(["echo", "by a process of its own"])
+    if sys.argv[2] == "bar":
+        for letter in progress("abc", desc="letters"):
+            pass
+        print("beside:", Path(sys.argv[1] + ".progress").read_text(), flush=True)
     if sys.argv[2] == "fail":
         raise ValueError("no such passage")
+    if sys.argv[2] == "refuse":
+        raise InputError("q.tsv line 3: no tab; add one")
 """
 
 
-def stage(path, how):
+def stage(path, how, screen=""):
     """A job in a process of its own: a log takes over the handlers of the whole process."""
-    command = [sys.executable, "-c", STAGE, str(path), how]
-    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False)
+    command, environment = [sys.executable, "-c", STAGE, str(path), how], os.environ | {SCREEN: screen}
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, encoding="utf-8", check=False, env=environment)
 
 
 def test_records_and_warnings_go_to_the_file_and_to_stderr(tmp_path):
@@ -37,13 +48,32 @@ def test_records_and_warnings_go_to_the_file_and_to_stderr(tmp_path):
     assert "of no interest" not in written and "stage failed" not in written
 
 
-def test_a_failure_leaves_its_traceback_in_the_file_and_is_raised_again(tmp_path):
+def test_a_failure_leaves_its_traceback_in_the_file_and_its_reason_last_in_both(tmp_path):
     done, written = stage(tmp_path / "stage.log", "fail"), (tmp_path / "stage.log").read_text(encoding="utf-8")
     assert done.returncode == 1
-    assert "root stage failed\nTraceback (most recent call last):\n" in written and written.endswith(
-        "ValueError: no such passage\n"
-    )
-    assert done.stderr.count("ValueError: no such passage\n") == 2  # as it is logged, and as Python ends
+    assert "root stage failed\nTraceback (most recent call last):\n" in written
+    for said in (written, done.stderr):
+        assert said.endswith("ValueError: no such passage\nerror: ValueError: no such passage\n") and said.count("Traceback") == 1
+
+
+def test_a_user_s_error_ends_with_its_words_alone(tmp_path):
+    done, written = stage(tmp_path / "stage.log", "refuse"), (tmp_path / "stage.log").read_text(encoding="utf-8")
+    assert done.returncode == 1 and written.endswith("\nerror: q.tsv line 3: no tab; add one\n")
+
+
+@pytest.mark.parametrize("how", ["end", "fail"])
+def test_where_the_screen_is_snakemake_s_all_that_is_printed_goes_to_the_file(tmp_path, how):
+    done, written = stage(tmp_path / "stage.log", how, screen="plain"), (tmp_path / "stage.log").read_text(encoding="utf-8")
+    assert (done.stdout, done.stderr) == ("", "") and done.returncode == (how == "fail")
+    assert "printed by a library\n" in written and "by a process of its own\n" in written and "café" in written
+    assert written.endswith("error: ValueError: no such passage\n") == (how == "fail")
+
+
+def test_a_progress_bar_lies_beside_the_log_of_a_live_screen_until_the_job_ends(tmp_path):
+    done = stage(tmp_path / "stage.log", "bar", screen="live")
+    assert done.returncode == 0, (tmp_path / "stage.log").read_text()
+    seen = (tmp_path / "stage.log").read_text().splitlines()[-1]
+    assert seen.startswith("beside: letters") and " %, " in seen and not (tmp_path / "stage.log.progress").exists()
 
 
 def test_a_log_holds_one_run_alone(tmp_path):

@@ -1,11 +1,32 @@
 """What an experiment is for: files, figures, commands."""
 
+import pytest
+
 from epic.experiment import deliverables
 from epic.experiment.check import load_experiments
 from tests.conftest import ROOT
 
 EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
+
+
+@pytest.mark.parametrize(
+    ("targets", "name", "asked"),
+    [
+        (["smoke"], "smoke", True),
+        (["smoke"], "paper", False),
+        ([], "paper", True),
+        (["all"], "paper", True),
+        ([], "smoke", False),
+        (["results/smoke/rows/bm25.md"], "smoke", False),
+        (["results/smoke/rows/bm25.md", "results/smoke/table.md"], "smoke", True),
+        (["results/smoke/figures/pruning.png"], "smoke", True),
+        (["results/smoke/figures/frequencies-paper.png", "results/smoke/experiment.yaml"], "smoke", False),
+        (["results/smoke2/table.md"], "smoke", False),
+    ],
+)
+def test_a_command_asks_for_all_rows_or_for_some(targets, name, asked):
+    assert deliverables.asks_for_all_rows(name, targets) == asked
 
 
 def test_commands_figures_and_deliverables():

@@ -7,7 +7,7 @@ import pytest
 from epic.core.files import InputError
 from epic.experiment import inputs
 from epic.experiment.check import load_experiments
-from epic.experiment.inputs import Dataset, Output, Shards, Source, output
+from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 from tests.conftest import ROOT
 
 EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
@@ -45,12 +45,24 @@ def test_a_row_is_scored_on_the_run_of_its_kind():
 
 
 def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_their_vectors_beforehand():
-    assert set(inputs.timing(SMOKE, "bm25")) == {"lucene", "queries"}
-    full, pruned = inputs.timing(SMOKE, "epic-bm25-full"), inputs.timing(SMOKE, "epic-bm25-r100")
+    assert inputs.timing(SMOKE, "bm25") == {"bm25": {"lucene": output("index.lucene", first_stage="bm25")}}
+    full, pruned = (inputs.timing(SMOKE, row)[row] for row in ("epic-bm25-full", "epic-bm25-r100"))
     assert full["run"] == output("retrieve.run", first_stage="bm25", query_set="test") and full["store"] == []
     assert pruned["run"] == [] and pruned["store"].name == "prune.store"
     with pytest.raises(InputError, match="nothing to time"):
         inputs.timing(SMOKE, "bert-large")
+    together = inputs.timing(SMOKE, "together")
+    assert len(together) == 20 and together["epic-bm25-full"] == full and together["epic-bm25-r100"] == pruned
+    assert inputs.timed_queries(SMOKE) == output("queries.queries", query_set="test")
+
+
+def test_latencies_are_files_inside_the_folder_of_a_measurement():
+    together = output("latency.folder", timed="together")
+    assert inputs.latencies(SMOKE)["bm25"] == Within(together, "bm25.json")
+    assert inputs.by_row(SMOKE)["timings"]["bm25"] == Within(together, "bm25.tsv")
+    assert inputs.page_latency(SMOKE, "bm25", together=True) == Within(together, "bm25.json")
+    assert inputs.page_latency(SMOKE, "bm25", together=False) == Within(output("latency.folder", timed="bm25"), "bm25.json")
+    assert inputs.page_latency(SMOKE, "bert-large", together=True) == []
 
 
 def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
@@ -94,9 +106,8 @@ def test_vectors_stores_and_what_counts_them():
 def test_rows_pages_and_tests_name_the_values_they_show():
     assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {"values", "runs"}
     assert inputs.row_facts(SMOKE, "epic-bm25-r100")["cutoff"] == output("tune.cutoff", model="paper", first_stage="bm25")
-    page = inputs.row_page(SMOKE, "epic-bm25-r100")
-    assert [file.wildcards["row"] for file in page["values"]] == ["epic-bm25-r100", "bm25"] and page["latency"]
-    assert inputs.row_page(SMOKE, "bert-large") == {"latency": [], "values": []}
+    assert [file.wildcards["row"] for file in inputs.own_values(SMOKE, "epic-bm25-r100")] == ["epic-bm25-r100", "bm25"]
+    assert inputs.own_values(SMOKE, "bert-large") == []
     (test,) = inputs.own_tests(SMOKE, "epic-bm25-r100")
     assert test["metric"] == "RR@10" and test["baseline_id"] == "bm25" and test["system"].wildcards["row"] == "epic-bm25-r100"
     assert {test["metric"] for test in inputs.own_tests(PAPER, "epic-bm25-r100")} == {"RR@10", "RR(rel=2)@10"}

@@ -60,9 +60,12 @@ def test_which_rows_read_a_store_and_which_need_candidates():
     rows = {row["id"]: row for row in lookup.model_rows(SMOKE)}
     assert lookup.is_pruned(rows["epic-bm25-r100"]) and not lookup.is_pruned(rows["epic-bm25-full"])
     assert lookup.needs_candidates(SMOKE, rows["epic-bm25-full"]) and not lookup.needs_candidates(SMOKE, rows["epic-bm25-r100"])
-    assert lookup.timed_row(SMOKE, rows["epic-bm25-r100"]) == {"kind": "model", "keep": 100, "family": "epic"}
-    assert lookup.timed_row(SMOKE, find(SMOKE["rows"], "bm25")) == {"kind": "first-stage", "keep": None, "family": None}
-    assert lookup.timed_settings(SMOKE, rows["epic-bm25-full"])["first_stage"]["id"] == "bm25"
+    facts, alone = lookup.timed_facts(SMOKE, "together"), lookup.timed_facts(SMOKE, "epic-bm25-r100")
+    assert len(facts) == 20 and alone == {"epic-bm25-r100": {"kind": "model", "keep": 100, "family": "epic"}}
+    assert facts["bm25"] == {"kind": "first-stage", "keep": None, "family": None} and facts.items() > alone.items()
+    system = lookup.timed_settings(SMOKE, "together")["epic-doctttttquery-full"]
+    assert system["first_stage"]["id"] == "doctttttquery" and system["hits"] == 100
+    assert lookup.timed_models(SMOKE, "together") == [None, "paper", "released"] and lookup.timed_models(SMOKE, "bm25") == [None]
     assert lookup.family_of_row(SMOKE, rows["epic-bm25-full"]) == "epic"
 
 
@@ -70,7 +73,7 @@ def test_which_jobs_ask_for_a_gpu():
     rows = {name: find(PAPER["rows"], name) for name in ("bm25", "epic-bm25-full", "epic-bm25-r100")}
     assert lookup.gpus(PAPER) == 1 and lookup.gpus(SMOKE) == 0
     assert [lookup.gpus_of_reranking(PAPER, rows[name]) for name in ("epic-bm25-full", "epic-bm25-r100")] == [1, 0]
-    assert [lookup.gpus_of_timing(PAPER, row) for row in rows.values()] == [0, 1, 1]
+    assert [lookup.gpus_of_timing(PAPER, timed) for timed in (*rows, "together")] == [0, 1, 1, 1]
 
 
 def test_models_and_what_exists_for_them():

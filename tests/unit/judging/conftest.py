@@ -16,7 +16,7 @@ def evidence(tmp_path):
             {"warm": {str(i): total(ms) for i, ms in enumerate(milliseconds)}},
             "no",
             {},
-            1,
+            {},
             tmp_path / f"{name}.json",
             tmp_path / f"{name}.tsv",
         )

@@ -7,24 +7,24 @@ import pytest
 
 from epic.core.files import InputError
 from epic.core.mapped import Mapped, evict
-from epic.latency.latency import measure, timed_queries
+from epic.latency.latency import Bench, measure, timed_queries
 
 
 class Recorder:
-    """A system that remembers what it was asked, and how often it was opened."""
+    """A system that remembers what it was asked, and how often it was opened; several may write into one list."""
 
-    def __init__(self, *on_disk):
-        self.seen, self.opened_times, self.on_disk = [], 0, on_disk
+    def __init__(self, *on_disk, name="", seen=None):
+        self.name, self.seen, self.opened_times, self.on_disk = name, [] if seen is None else seen, 0, on_disk
 
     @contextmanager
     def opened(self):
         self.opened_times += 1
-        yield lambda text: self.seen.append(text) or {"retrieve": 1, "total": 5}
+        yield lambda text: self.seen.append(self.name + text) or {"retrieve": 1, "total": 5}
 
 
 def test_the_warm_up_is_run_but_not_reported_and_without_eviction_there_is_no_cold_pass():
     system = Recorder()
-    found, skipped = measure(system, {"a": "A", "b": "B", "c": "C"}, warm_up=1)
+    ((found, skipped),) = measure({"row": system}, {"a": "A", "b": "B", "c": "C"}, warm_up=1).values()
     assert system.seen == ["A", "B", "C"] and list(found) == ["warm"] and list(found["warm"]) == ["b", "c"]
     assert "could not be dropped" in skipped and system.opened_times == 1
 
@@ -32,9 +32,36 @@ def test_the_warm_up_is_run_but_not_reported_and_without_eviction_there_is_no_co
 def test_the_cold_pass_repeats_the_queries_that_count_after_opening_anew(tmp_path, monkeypatch):
     monkeypatch.setattr("epic.latency.latency.evict", lambda *paths: True)
     system = Recorder(tmp_path)
-    found, skipped = measure(system, {"a": "A", "b": "B"}, warm_up=1)
+    ((found, skipped),) = measure({"row": system}, {"a": "A", "b": "B"}, warm_up=1).values()
     assert system.seen == ["A", "B", "B"] and system.opened_times == 2 and skipped is None
     assert list(found["cold"]) == list(found["warm"]) == ["b"]
+
+
+def test_rows_take_turns_query_by_query_each_beginning_once_and_are_cold_one_after_the_other(tmp_path, monkeypatch):
+    dropped, seen = [], []
+    monkeypatch.setattr("epic.latency.latency.evict", lambda *paths: dropped.append((paths, len(seen))) or True)
+    systems = {name: Recorder(tmp_path / name, name=name, seen=seen) for name in "xyz"}
+    found = measure(systems, {"a": "A", "b": "B", "c": "C"}, warm_up=1)
+    assert seen[:9] == ["xA", "yA", "zA", "yB", "zB", "xB", "zC", "xC", "yC"]
+    assert seen[9:] == ["xB", "xC", "yB", "yC", "zB", "zC"]  # what one row reads is in no other's memory
+    assert dropped == [
+        (tuple(tmp_path / name for name in "xyz"), 0), ((tmp_path / "x",), 9), ((tmp_path / "y",), 11), ((tmp_path / "z",), 13)
+    ]  # fmt: skip
+    assert list(found) == ["x", "y", "z"] and all(list(passes["warm"]) == ["b", "c"] for passes, _ in found.values())
+
+
+def test_a_row_that_cannot_be_dropped_from_memory_has_no_cold_pass_and_the_others_have_theirs(tmp_path, monkeypatch):
+    monkeypatch.setattr("epic.latency.latency.evict", lambda *paths: tmp_path / "kept" not in paths)
+    monkeypatch.setattr("epic.latency.latency.SECONDS_BETWEEN", 0)
+    found = measure({name: Recorder(tmp_path / name) for name in ("kept", "dropped")}, {"a": "A"}, warm_up=0)
+    assert list(found["kept"][0]) == ["warm"] and "could not be dropped" in found["kept"][1]
+    assert list(found["dropped"][0]) == ["warm", "cold"] and found["dropped"][1] is None
+
+
+def test_rows_share_what_is_made_once(tmp_path):
+    bench, made = Bench(tmp_path), []
+    assert bench.once("model", lambda: made.append(1) or "loaded") == bench.once("model", lambda: made.append(2)) == "loaded"
+    assert bench.once("other", lambda: made.append(3)) is None and made == [1, 3] and bench.scratch == tmp_path
 
 
 def test_eviction_says_whether_it_worked(tmp_path):

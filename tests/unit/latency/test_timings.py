@@ -13,7 +13,7 @@ def test_the_summary_is_in_milliseconds_and_every_query_is_kept(tmp_path):
     timings = {"warm": {"a": total(1), "b": total(3)}, "cold": {"a": total(10), "b": total(30)}}
     warm = frame_of(timings).xs("warm", level="pass")
     assert summary(warm)["total"] == {"mean": 2.0, "interval": [1.0, 3.0], "p50": 2.0, "p95": 2.9, "p99": 2.98}
-    write_latency(timings, None, ABOUT, 2, tmp_path / "l.json", tmp_path / "l.tsv")
+    write_latency(timings, None, ABOUT, {"threads": 2}, tmp_path / "l.json", tmp_path / "l.tsv")
     lines = (tmp_path / "l.tsv").read_text().splitlines()
     assert lines[2].split("\t")[0::4] == ["b", "3000000"] and len(lines) == 5
     found = json.loads((tmp_path / "l.json").read_text())
@@ -26,7 +26,7 @@ def test_the_file_has_a_line_for_each_query_of_each_pass(tmp_path):
         "warm": {"007": {"retrieve": 5, "total": 2**60 + 1}, "NA": {"retrieve": 1, "total": 2}},
         "cold": {"007": {"retrieve": 7, "total": 8}},
     }
-    write_latency(timings, None, {}, 1, tmp_path / "l.json", tmp_path / "l.tsv")
+    write_latency(timings, None, {}, {}, tmp_path / "l.json", tmp_path / "l.tsv")
     assert (tmp_path / "l.tsv").read_text().splitlines() == [
         "query_id\tpass\tretrieve_ns\ttotal_ns",
         "007\twarm\t5\t1152921504606846977",
@@ -37,7 +37,7 @@ def test_the_file_has_a_line_for_each_query_of_each_pass(tmp_path):
 
 
 def test_one_query_is_its_own_mean(tmp_path):
-    write_latency({"warm": {"q": total(2)}}, "not here", ABOUT, 1, tmp_path / "l.json", tmp_path / "l.tsv")
+    write_latency({"warm": {"q": total(2)}}, "not here", ABOUT, {}, tmp_path / "l.json", tmp_path / "l.tsv")
     found = json.loads((tmp_path / "l.json").read_text())
     assert found["queries"] == 1 and found["cold"] is None and found["cold_skipped"] == "not here"
     assert found["ms"]["total"] == {"mean": 2.0, "interval": [2.0, 2.0], "p50": 2.0, "p95": 2.0, "p99": 2.0}
@@ -76,7 +76,7 @@ def test_the_overhead_is_paired_by_query(tmp_path):
         ("others", {"a": 1, "c": 9}),
     ):
         timings = {"warm": {query_id: total(value) for query_id, value in values.items()}}
-        write_latency(timings, "not here", ABOUT, 1, tmp_path / f"{name}.json", tmp_path / f"{name}.tsv")
+        write_latency(timings, "not here", ABOUT, {}, tmp_path / f"{name}.json", tmp_path / f"{name}.tsv")
     found = overhead(tmp_path / "system.tsv", tmp_path / "first.tsv")
     assert found["ms"]["mean"] == 5.0 and found["ms"]["interval"] == [5.0, 5.0] and found["speed_up"]["mean"] == 0.5
     assert found["speed_up"]["interval"] == pytest.approx([1 / 6, 9 / 14])  # one query alone, or the other

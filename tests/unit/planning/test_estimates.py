@@ -67,8 +67,11 @@ def test_training_that_may_validate_only_twice_is_not_counted_63_times(paper):
 
 
 def test_only_unpruned_rows_run_the_model_and_need_room_while_they_are_timed(paper):
-    full, pruned = (of(paper, "latency", gpus=1, row=f"epic-bm25-{keep}") for keep in ("full", "r1000"))
+    full, pruned = (of(paper, "latency", gpus=1, timed=f"epic-bm25-{keep}") for keep in ("full", "r1000"))
     assert pruned.scratch == 0 and 14.2e9 < full.scratch < 61_044 * 2000 * 119  # all different would be the upper end
+    together = of(paper, "latency", gpus=1, timed="together")
+    assert 3 * full.scratch < together.scratch < 6 * full.scratch  # three models, each with the candidates of two first stages
+    assert together.seconds > 20 * pruned.seconds
     full, pruned = (of(paper, "rerank", gpus=1, row=f"epic-bm25-{keep}", query_set="dev-judged") for keep in ("full", "r1000"))
     assert full.seconds > 6 * HOUR and pruned.seconds < HOUR / 10
     assert of(paper, "rerank", gpus=1, row="epic-doctttttquery-full", query_set="dev-judged").seconds < full.seconds / 4

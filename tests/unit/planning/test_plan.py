@@ -68,7 +68,7 @@ def test_a_cluster_runs_as_many_jobs_as_it_may(paper):
 
 
 def test_scratch_is_counted_for_jobs_that_run_side_by_side(paper):
-    timed = [Job("latency", {"row": f"{model}-bm25-full"}, threads=8, gpus=1) for model in ("epic", "released")]
+    timed = [Job("latency", {"timed": f"{model}-bm25-full"}, threads=8, gpus=1) for model in ("epic", "released")]
     alone = made(paper, timed[:1]).scratch
     assert alone > 14e9 and made(paper, timed).scratch == alone
     assert made(paper, timed, Place(1, None, cluster_jobs=10)).scratch == 2 * alone

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 SMK = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
 RULES = sorted(re.findall(r"^rule (\w+):", SMK, re.MULTILINE))
 QUICK = {  # they write little and take seconds, whatever the collection: the plan's default fits them
-    "boolq", "charts", "claims", "costs", "curves", "cutoffs", "experiment", "figures", "frequencies", "interpret", "metadata", "pages",
+    "boolq", "charts", "claims", "costs", "curves", "cutoffs", "experiment", "figures", "frequencies", "interpret", "metadata",
     "pruning", "replay", "report", "rows", "statistics", "table", "words",
 }  # fmt: skip
 WHERE_UNPRUNED = {"rerank", "latency"}  # they open the collection for rows that keep all terms; sources.py knows

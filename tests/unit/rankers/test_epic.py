@@ -13,6 +13,7 @@ import torch
 from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
+from epic.latency.latency import Bench
 from epic.model.checkpoint import model_digest
 from epic.model.epic import EpicModel
 from epic.model.query_vector import write_vectors
@@ -163,16 +164,22 @@ def test_scoring_by_a_store_does_not_import_torch(files):
 SYSTEM = {"compute": CPU, "encode": {"token_budget": 64, "vocabulary_block": 5}}
 
 
-def timed(files, scratch, hits, store):
+@pytest.fixture
+def bench(tmp_path):
+    (tmp_path / "bench").mkdir()
+    return Bench(tmp_path / "bench")
+
+
+def timed(files, bench, hits, store, query="q"):
     files = SimpleNamespace(**vars(files) | ({} if store else {"store": []}))
-    return family.timed(lambda text: hits, files, {"q": QUERIES["q"]}, {}, SYSTEM, scratch)
+    return family.timed(lambda text: hits, files, {query: QUERIES[query]}, {}, SYSTEM, bench)
 
 
 @pytest.mark.parametrize("store", [True, False])
 @pytest.mark.parametrize("hits", [["3", "0"], []])
-def test_a_query_is_timed_by_stage_with_a_store_or_with_unpruned_vectors(files, tmp_path, hits, store):
-    system = timed(files, tmp_path, hits, store)
-    assert system.on_disk == [files.store if store else tmp_path / "vectors.f16"]
+def test_a_query_is_timed_by_stage_with_a_store_or_with_unpruned_vectors(files, bench, hits, store):
+    system = timed(files, bench, hits, store)
+    assert system.on_disk == [files.store if store else bench.scratch / "0.f16"]
     for _ in range(2):  # it can be closed and opened again
         with system.opened() as time_one:
             found = time_one(QUERIES["q"])
@@ -180,22 +187,33 @@ def test_a_query_is_timed_by_stage_with_a_store_or_with_unpruned_vectors(files, 
         assert found["total"] >= max(found["query_vector"], found["retrieve"] + found["load"]) + found["score"]
 
 
-def test_the_unpruned_vectors_are_those_of_the_candidates_of_the_timed_queries(files, documents, tmp_path):
-    system = timed(files, tmp_path, ["0"], store=False)
-    assert system.dense == ["0", "1", "3", "5"]  # of the query q: its four hits, fewer than the cut-off and twenty more
+def test_the_unpruned_vectors_are_those_of_the_candidates_of_the_timed_queries(files, documents, bench):
+    system = timed(files, bench, ["0"], store=False)
+    doc_ids = system.dense.doc_ids
+    assert doc_ids == ["0", "1", "3", "5"]  # of the query q: its four hits, fewer than the cut-off and twenty more
     model = family.load(files.checkpoint, CPU)
-    expected = document_vectors(model, model.pieces(documents.texts(system.dense)), 1000)
-    found = np.fromfile(tmp_path / "vectors.f16", dtype=np.float16).reshape(4, model.vocabulary)
+    expected = document_vectors(model, model.pieces(documents.texts(doc_ids)), 1000)
+    found = np.fromfile(*system.on_disk, dtype=np.float16).reshape(4, model.vocabulary)
     assert np.allclose(found, expected, rtol=2e-3, atol=1e-6) and not found[1].any()  # 1 is the empty passage
     with system.opened() as time_one, pytest.raises(InputError, match="document 2 is a hit now"):
         system.search = lambda text: ["2"]
         time_one("x")
 
 
+def test_rows_of_one_model_share_its_query_encoder_and_the_vectors_of_all_their_candidates(files, bench):
+    rows = [timed(files, bench, ["0"], store=False, query=query) for query in QUERIES]
+    alone = [timed(files, Bench(bench.scratch), ["0"], store=False, query=query).dense.doc_ids for query in QUERIES]
+    assert len({id(row.encode) for row in rows}) == len({id(row.dense) for row in rows}) == 1
+    assert rows[0].dense.doc_ids == sorted({doc_id for doc_ids in alone for doc_id in doc_ids}) != alone[0]
+    (path,) = rows[0].on_disk
+    written = path.stat().st_mtime_ns
+    assert rows[-1].on_disk == [path] and path.stat().st_mtime_ns == written  # once for all
+
+
 @pytest.mark.parametrize("store", [True, False])
-def test_nothing_on_disk_stays_mapped_when_it_is_closed(files, tmp_path, store):
-    system = timed(files, tmp_path, ["0"], store)
-    name = "weights.f16" if store else "vectors.f16"
+def test_nothing_on_disk_stays_mapped_when_it_is_closed(files, bench, tmp_path, store):
+    system = timed(files, bench, ["0"], store)
+    name = "weights.f16" if store else "0.f16"
 
     def mapped():
         with open("/proc/self/maps") as stream:

@@ -9,6 +9,7 @@ import torch
 from epic.core.files import InputError, sha256_of
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.text_files import Triple
+from epic.latency.latency import Bench
 from epic.rankers import pairs
 from epic.training.examples import Example
 from tests import fake_ranker
@@ -141,7 +142,7 @@ def test_an_experiment_s_files_give_the_same_scores(ranker, passages, files):
 @pytest.mark.parametrize("hits", [["2", "0"], []])
 def test_a_query_is_timed_by_stage_and_the_stages_fill_the_whole(files, hits):
     asked = []
-    timed = pairs.timed(lambda text: asked.append(text) or hits, files, {}, {}, {"compute": CPU}, None)
+    timed = pairs.timed(lambda text: asked.append(text) or hits, files, {}, {}, {"compute": CPU}, Bench(files.checkpoint))
     with timed.opened() as time_one:
         found = time_one("pool café")
     assert asked == ["pool café"] and list(found) == ["retrieve", "load", "score", "total"]

@@ -100,7 +100,7 @@ def write_page(folder):
     timings = {}
     for name in ("bm25", "epic", "pruned"):
         timings[name] = folder / f"{name}.tsv"
-        write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", ABOUT, 1, folder / f"{name}.json", timings[name])
+        write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", ABOUT, {}, folder / f"{name}.json", timings[name])
 
     def written(name, value):
         (folder / name).write_text(json.dumps(value))
