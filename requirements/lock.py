@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 COMPILE = ["uv", "pip", "compile", "pyproject.toml", "--extra", "test", "--universal", "--python-version", "3.11"]
 COMPILE += ["--generate-hashes", "--no-annotate", "--no-header", "--quiet"]
-LINUX = re.compile(r"(?: and )?\(?(?:platform_machine|sys_platform|platform_python_implementation|implementation_name) [!=]= '\w+'\)?")
+HERE_ALWAYS = re.compile(r"(platform_\w+|sys_platform|implementation_name) [!=]= '\w+'|python_full_version < '3\.1[3-9]'")
 ONLY_CUDA = re.compile(r"torch==|triton==|nvidia-|cuda-")
 CONDA = """\
 # Generated from the lock by `make environment.yml`; do not edit.
@@ -40,12 +40,11 @@ def packages(text: str) -> list[str]:
 
 
 def plain(package: str) -> str:
-    """Leave out the conditions that hold wherever this lock is for, and those of Pythons to come."""
+    """Leave out the conditions that hold wherever this lock is for."""
     first, _, hashes = package.partition("\n")
-    pin, _, marker = first.removesuffix(" \\").partition(" ; ")
-    conditions = [part for part in marker.split(" and ") if part and not LINUX.fullmatch(part)]
-    conditions = [part for part in conditions if part != "python_full_version < '3.15'"]
-    return f"{pin}{' ; ' if conditions else ''}{' and '.join(conditions)} \\\n{hashes}"
+    pinned, _, marker = first.removesuffix(" \\").partition(" ; ")
+    conditions = " and ".join(part for part in marker.split(" and ") if not HERE_ALWAYS.fullmatch(part))
+    return f"{pinned}{' ; ' if conditions else ''}{conditions} \\\n{hashes}"
 
 
 def pin(package: str) -> str:
