@@ -10,6 +10,7 @@ LOCK := $(addprefix requirements/,common.txt cpu.txt cuda.txt)
 CORES ?= all
 BENCH ?= full
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export LC_ALL := C.UTF-8
 
 .PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help

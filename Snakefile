@@ -14,14 +14,12 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 sys.path.insert(0, workflow.basedir)  # `import epic` while rules are parsed ...
-os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside jobs
-
-# Snakemake does not quote the path of Python in a job's command (its issue 2645), and a folder's name may have blanks.
-run_command = PythonScript._execute_cmd
-PythonScript._execute_cmd = lambda self, line, **given: run_command(self, line.replace("{py_exec}", "{py_exec:q}"), **given)
+os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1", LC_ALL="C.UTF-8")  # ... and inside jobs; Java reads the last
 
 
-from epic.planning.jobs import described, place_of, preflight  # noqa: E402
+from epic.planning.jobs import described, place_of, preflight, quoting  # noqa: E402
+
+PythonScript._execute_cmd = quoting(PythonScript._execute_cmd)
 
 
 include: "workflow/rules/common.smk"
