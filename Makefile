@@ -50,11 +50,12 @@ paper-plan: plan  ## what the paper's run would take, and what this machine lack
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
 	@EPIC_PLAN=1 snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
 
-lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
+lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	snakemake --lint
+	hadolint Dockerfile
 
 test: lint  ## lint and all tests, but for test-paper
 	python -m pytest -m "not paper" -n 2 --dist loadfile --no-loadscope-reorder
