@@ -1,17 +1,18 @@
 # Two commands: `make smoke` runs the whole pipeline on the embedded collection, `make test` runs lint and tests.
-# Both set up .venv first, once: it follows pyproject.toml and constraints.txt.
+# Both set up .venv first, once: it follows pyproject.toml and the lock in requirements/. TORCH=cpu or TORCH=cuda chooses the build.
 
 ifndef PYTHON
-PYTHON := $(shell command -v python3.11 || command -v python3)
+PYTHON := $(shell command -v python3.11 || command -v python3.12 || command -v python3)
 endif
 VENV := .venv
 READY := $(VENV)/.ready
-BIN := $(CURDIR)/$(VENV)/bin
+LOCK := $(addprefix requirements/,common.txt cpu.txt cuda.txt)
 CORES ?= all
 BENCH ?= full
-export PATH := $(BIN):$(PATH)
+export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
+export LC_ALL := C.UTF-8
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -19,16 +20,13 @@ help:  ## list the targets
 
 setup: $(READY)  ## make .venv with the pinned packages
 
-$(READY): pyproject.toml constraints.txt
-	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' || { \
-	  echo "The pinned packages need Python 3.11; $(PYTHON) is $$("$(PYTHON)" -V 2>&1). Install python3.11 and python3.11-venv, or say make PYTHON=/path/to/python3.11 ..."; \
-	  exit 1; }
-	@rm -f $@
-	"$(PYTHON)" -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check -r constraints.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --config-settings editable_mode=compat --editable .
-	$(BIN)/pip check --disable-pip-version-check
-	@touch $@
+$(READY): pyproject.toml $(LOCK)
+	@requirements/install.sh "$(PYTHON)" $(VENV) $(TORCH)
+ifneq ($(TORCH),)
+ifneq ($(TORCH),$(shell cat $(READY) 2>/dev/null))
+$(READY): another-build
+endif
+endif
 
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
 mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (85 minutes on 2 cores)
@@ -51,11 +49,12 @@ paper-plan: plan  ## what the paper's run would take, and what this machine lack
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
 	@EPIC_PLAN=1 snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
 
-lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
+lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .
 	ruff format --check .
 	snakefmt --check Snakefile workflow
 	snakemake --lint
+	hadolint Dockerfile
 
 test: lint  ## lint and all tests, but for test-paper
 	python -m pytest -m "not paper" -n 2 --dist loadfile --no-loadscope-reorder
@@ -75,11 +74,11 @@ test-slurm: $(READY)  ## the smoke run on a Slurm cluster of two nodes on this m
 rulegraph: $(READY)  ## draw the rule graph of the README (needs graphviz)
 	snakemake smoke --rulegraph --cores 1 2>/dev/null | dot -Tsvg -o workflow/report/rulegraph.svg
 
-environment.yml: constraints.txt  ## the same versions for conda
-	@{ printf '# Generated from constraints.txt by `make environment.yml`; do not edit.\n'; \
-	   printf 'name: epic-reproduced\nchannels: [conda-forge, nodefaults]\ndependencies:\n'; \
-	   printf '  - python=3.11\n  - openjdk=21\n  - pip\n  - pip:\n'; \
-	   sed 's/^/      - /' constraints.txt; } > $@
+lock:  ## resolve pyproject.toml anew into requirements/ and environment.yml (needs uv; LOCKING=--upgrade for newer versions)
+	"$(PYTHON)" requirements/lock.py lock $(LOCKING)
+
+environment.yml: $(LOCK)  ## the locked versions for conda
+	"$(PYTHON)" requirements/lock.py conda
 
 clean:  ## remove all results and Snakemake's records (keeps .venv)
 	rm -rf .snakemake

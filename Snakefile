@@ -9,14 +9,19 @@ results/{experiment}/{stage}/...            what a stage made
 import os
 import sys
 
+from snakemake.script import PythonScript
 from snakemake.utils import min_version
 
 min_version("9.0")
-sys.path.insert(0, workflow.basedir)  # `import epic` while rules are parsed ...
-os.environ.update(PYTHONPATH=workflow.basedir, PYTHONUTF8="1")  # ... and inside jobs
+# The repository: where this file lies, also if workflow/Snakefile was named.
+ROOT = os.path.abspath(workflow.current_basedir.get_path_or_uri(secret_free=True))
+sys.path.insert(0, ROOT)  # `import epic` while rules are parsed ...
+os.environ.update(PYTHONPATH=ROOT, PYTHONUTF8="1", LC_ALL="C.UTF-8")  # ... and inside jobs; Java reads the last
 
 
-from epic.planning.jobs import described, place_of, preflight  # noqa: E402
+from epic.planning.jobs import described, place_of, preflight, quoting  # noqa: E402
+
+PythonScript._execute_cmd = quoting(PythonScript._execute_cmd)
 
 
 include: "workflow/rules/common.smk"

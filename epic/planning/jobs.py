@@ -39,3 +39,11 @@ def preflight(experiments: dict, jobs: dict[str, list[Job]], place: Place, only_
         return "\n".join(refused)
     print(*filter(None, map(warnings, surveys)), sep="\n", end="", file=sys.stderr)
     return None
+
+
+def quoting(execute):
+    """Wrap Snakemake's function that runs a job's command: Python's path is quoted in it, since a folder may have blanks.
+
+    Snakemake forgets to (its issue 2645). The wrapper is not in the Snakefile, because an error names the last line of one.
+    """
+    return lambda script, command, **values: execute(script, command.replace("{py_exec}", "{py_exec:q}"), **values)

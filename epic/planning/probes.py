@@ -36,7 +36,7 @@ def gpu() -> Check:
     if not found:
         return Check(need, "none", "run where there is an NVIDIA GPU, or set compute.device: cpu (weeks instead of hours)")
     if not (built_for := architectures()):
-        remedy = "install the build of torch with CUDA, of the version in constraints.txt"
+        remedy = "install the build of torch with CUDA: make TORCH=cuda setup"
         return Check(need, f"{found[0].name}, but torch was built without CUDA", remedy)
     card = next((card for card in found if not card.capability or runs_on(card.capability, built_for)), None)
     if card is None:

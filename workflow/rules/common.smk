@@ -11,8 +11,8 @@ from epic.experiment import conditions, deliverables, digests, lookup
 from epic.experiment.check import load_experiments
 from epic.planning import rates, repair
 
-FOLDERS = [Path(workflow.basedir, "workflow", "experiments"), Path("experiments")]
-SCRIPTS = Path(workflow.basedir, "workflow", "scripts")
+FOLDERS = [Path(ROOT, "workflow", "experiments"), Path("experiments")]
+SCRIPTS = Path(ROOT, "workflow", "scripts")
 try:
     EXPERIMENTS = load_experiments(FOLDERS)
 except ValueError as error:

@@ -13,10 +13,10 @@ localrules:
 rule report:
     input:
         all_of(inputs.report),
-        deviations=Path(workflow.basedir, "docs", "deviations.md"),
+        deviations=Path(ROOT, "docs", "deviations.md"),
         figures=lambda wildcards: deliverables.figure_files(wildcards.experiment, experiment_of(wildcards)),
-        page=[Path(workflow.basedir, "workflow", "report", f"page.{kind}") for kind in ("html", "css", "js")],
-        captions=sorted(Path(workflow.basedir, "workflow", "report").glob("*.rst")),
+        page=[Path(ROOT, "workflow", "report", f"page.{kind}") for kind in ("html", "css", "js")],
+        captions=sorted(Path(ROOT, "workflow", "report").glob("*.rst")),
     output:
         page="results/{experiment}/report.html",
     log:

@@ -6,7 +6,7 @@ import pytest
 
 from epic.planning import preflight as surveys
 from epic.planning.estimates import Job
-from epic.planning.jobs import described, place_of, preflight
+from epic.planning.jobs import described, place_of, preflight, quoting
 from epic.planning.plan import NOTHING, Place, Plan
 from epic.planning.preflight import Survey
 from epic.planning.probes import Check
@@ -127,3 +127,9 @@ def test_a_plan_that_is_asked_for_is_printed_whatever_is_lacking(found, capsys):
     assert preflight(SETTINGS, JOBS, HERE, only_plan=True) is None
     said = capsys.readouterr()
     assert said.out.startswith("a: 1 need is not met here") and "\nb: every need is met" in said.out and said.err == ""
+
+
+def test_python_is_quoted_in_the_command_of_a_script_and_nothing_else_is_changed():
+    execute = quoting(lambda script, command, **values: (script, command, values))
+    assert execute(1, "{py_exec} {fname:q}", fname="a") == (1, "{py_exec:q} {fname:q}", {"fname": "a"})
+    assert execute(1, "echo $PATH", read=True) == (1, "echo $PATH", {"read": True})
