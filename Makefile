@@ -11,6 +11,7 @@ CORES ?= all
 BENCH ?= full
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
+export VERBOSE  # 1 shows Snakemake's own lines
 
 .PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help

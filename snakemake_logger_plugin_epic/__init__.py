@@ -9,6 +9,7 @@ import shutil
 import sys
 
 from snakemake.logging import ColorizingTextHandler, DefaultFilter, DefaultFormatter
+from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
@@ -37,7 +38,8 @@ class LogHandler(LogHandlerBase):
             return
         terminal = stream.isatty() and os.environ.get("TERM") != "dumb"
         width = shutil.get_terminal_size().columns if terminal else PLAIN_WIDTH
-        self.console = Console(stream, terminal, width, settings.dryrun)
+        quiet = not {Quietness.ALL, Quietness.PROGRESS}.isdisjoint(settings.quiet or ())
+        self.console = Console(stream, terminal, width, settings.dryrun, quiet)
         os.environ[SCREEN] = "live" if terminal else "plain"  # jobs write to their logs, not to the screen
 
     def emit(self, record: logging.LogRecord) -> None:

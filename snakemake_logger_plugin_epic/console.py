@@ -26,10 +26,12 @@ class RunningJob(NamedTuple):
 
 
 class Console:
-    """The lines of one run. All methods may be called from any thread."""
+    """The lines of one run; if it is quiet, only warnings and errors. All methods may be called from any thread."""
 
-    def __init__(self, stream, terminal: bool, width: int = PLAIN_WIDTH, dry: bool = False, clock=time.monotonic):
-        self.stream, self.terminal, self.width, self.dry, self.clock = stream, terminal, width, dry, clock
+    def __init__(
+        self, stream, terminal: bool, width: int = PLAIN_WIDTH, dry: bool = False, quiet: bool = False, clock=time.monotonic
+    ):
+        self.stream, self.terminal, self.width, self.dry, self.quiet, self.clock = stream, terminal, width, dry, quiet, clock
         self.begun, self.wanted, self.done, self.seconds = clock(), {}, {}, {}
         self.jobs: dict[int, RunningJob] = {}  # begun and not ended
         self.planned: list[RunningJob] = []  # of a dry-run
@@ -38,7 +40,7 @@ class Console:
         self.refusals: list[str] = []
         self.held: list[str] = []  # what was said before any job, for commands that run none
         self._lock, self._live, self._closed = threading.RLock(), "", threading.Event()
-        if terminal and not dry:
+        if terminal and not dry and not quiet:
             threading.Thread(target=self._tick, daemon=True).start()
 
     def start(self, counts: dict[str, int]) -> None:
@@ -46,7 +48,7 @@ class Console:
         with self._lock:
             if not self.wanted:
                 self.wanted, self.held = dict(counts), []
-                if not self.dry:
+                if not self.dry and not self.quiet:
                     self._line(f"{count_of(sum(counts.values()))} to run")
 
     def job(self, number: int, stage: str, wildcards: dict[str, str], log: str | None, reason: str) -> None:
@@ -68,7 +70,7 @@ class Console:
                 return
             self.done[job.stage] = self.done.get(job.stage, 0) + 1
             self.seconds[job.stage] = self.seconds.get(job.stage, 0.0) + self.clock() - job.since
-            if self.done[job.stage] == self.wanted.get(job.stage):
+            if self.done[job.stage] == self.wanted.get(job.stage) and not self.quiet:
                 count, took = count_of(self.done[job.stage]), duration(self.seconds[job.stage])
                 now = "" if self.terminal or not self.jobs else f"   now: {self._running()}"
                 at = duration(self.clock() - self.begun)
@@ -113,7 +115,9 @@ class Console:
             self._closed.set()
             self._erase()
             wrong = self.failures or (self.errors and self.refusals) or self.errors  # our own words, if there are any
-            if self.dry and self.wanted:
+            if self.quiet:
+                pass
+            elif self.dry and self.wanted:
                 self._plan()
             elif self.wanted and not wrong:
                 self._line(f"{count_of(sum(self.done.values()))} done in {duration(self.clock() - self.begun)}")
@@ -139,7 +143,7 @@ class Console:
 
     def _draw(self) -> None:
         """Write the live line again."""
-        if self.terminal and not self._closed.is_set():
+        if self.terminal and not self.quiet and not self._closed.is_set():
             ended, total = sum(self.done.values()), sum(self.wanted.values())
             text = f"{duration(self.clock() - self.begun):>8}  {ended} of {total}: {self._running()}"
             self._erase()

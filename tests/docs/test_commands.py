@@ -90,7 +90,7 @@ def wrong_make(arguments: list[str], environment=frozenset()) -> list[str]:
     complaints = []
     for word in arguments:
         name, given, value = word.partition("=")
-        if given and not name.startswith("PIP_") and not re.search(rf"\$\((?:or \$\()?{name}\)|\bor \$\({name}\)", MAKEFILE):
+        if given and not name.startswith("PIP_") and not re.search(rf"\$\((?:or \$\()?{name}\)|\bor \$\({name}\)|(?m:^export {name}\b)", MAKEFILE):
             complaints.append(f"the Makefile has no {name}")
         elif given and name in ("TARGET", "LOCAL") and value.startswith("results/") and value.count("/") > 1:
             complaints += wrong_target(value, experiments())
@@ -130,6 +130,8 @@ def wrong_snakemake(arguments: list[str], found: Page) -> list[str]:
 
 def wrong_target(target: str, known: dict) -> list[str]:
     """Why no rule makes a file of results, or why what its path names does not exist."""
+    if match := re.fullmatch(r"results/([^/]+)", target):  # all of an experiment
+        return [] if match[1] in known else [f"no experiment {match[1]}; there are {', '.join(known)}"]
     for pattern in re.findall(r'"(results/\{experiment\}/[^"]*)"', RULES):
         expression = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(pattern))
         if match := re.fullmatch(expression, target.rstrip("/")):
@@ -179,6 +181,7 @@ def test_what_a_page_says_is_true(name):
         (wrong_commands, "Say `snakemake smoke --rapport x`.", "refuses"),
         (wrong_commands, "```sh\nepic verfy x\n```", "epic refuses it"),
         (wrong_commands, "Say `epic mendd`.", "epic refuses it"),
+        (wrong_commands, "Say `epic show results/smoky`.", "no experiment smoky"),
         (wrong_commands, "```sh\nepic import-vectors a b --checkpont c\n```", "epic refuses it"),
         (wrong_commands, "```sh\nepic verify results/smoke/prune/paper/999\n```", "no keep 999"),
         (wrong_commands, "```sh\npython -m tests.bench.growht x\n```", "no module"),

@@ -109,6 +109,17 @@ def test_an_error_is_shown_once_and_a_warning_at_once(plain):
     assert said(plain) == "take care\n\nno disk\n"
 
 
+def test_a_quiet_one_shows_only_warnings_and_errors():
+    quiet = Console(io.StringIO(), terminal=True, quiet=True)
+    quiet.say("something")
+    quiet.start({"data": 1})
+    begin(quiet, 1, "data")
+    quiet.warn("take care")
+    quiet.end(1)
+    quiet.close()
+    assert said(quiet) == "take care\n"
+
+
 def test_a_dry_run_is_summed_up_and_a_short_one_listed_with_reasons():
     short, long = (Console(io.StringIO(), terminal=False, dry=True) for _ in range(2))
     short.start({"data": 1, "index": 2})
