@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.processes import call, snakemake_command
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ROOT / "workflow" / "resources" / "tiny"
@@ -133,14 +134,5 @@ def link_environment(folder) -> None:
 
 def snakemake(*arguments, directory, timeout=600, **environment):
     """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", directory]
-    command += ["--cores", "2", *arguments]
-    return subprocess.run(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        env=os.environ | environment,
-        check=False,
-    )
+    command = ["--snakefile", ROOT / "Snakefile", "--directory", directory, "--cores", "2", *arguments]
+    return call(snakemake_command, *map(str, command), timeout=timeout, environment=os.environ | environment)
