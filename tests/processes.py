@@ -9,8 +9,9 @@ import os
 import subprocess
 import sys
 import tempfile
+from multiprocessing import reduction
 
-SLOW = ["torch", "numba", "pandas", "jsonschema", "safetensors.torch", "tokenizers", "snakemake.cli"]
+SLOW = ["torch._dynamo", "numba", "pandas", "jsonschema", "safetensors.torch", "tokenizers", "snakemake.cli"]
 CONTEXT = multiprocessing.get_context("forkserver")
 CONTEXT.set_forkserver_preload(SLOW)
 
@@ -30,8 +31,8 @@ def call(function, *arguments, timeout=600, environment=None) -> subprocess.Comp
 
 
 def start(function, *arguments, environment=None, files=()):
-    """Begin to call a function in a process of its own; `files` become its first ones: input, output, errors."""
-    handles = [multiprocessing.reduction.DupFd(stream.fileno()) for stream in files]
+    """Begin to call a function in a process of its own; `files`, open or their numbers, become its first: input, output, errors."""
+    handles = [reduction.DupFd(file if isinstance(file, int) else file.fileno()) for file in files]
     process = CONTEXT.Process(target=_inside, args=(function, arguments, dict(environment or os.environ), handles))
     process.start()
     return process
@@ -43,7 +44,7 @@ def _inside(function, arguments, environment, handles):
     os.environ.update(environment)
     for place, handle in enumerate(handles):
         os.dup2(handle.detach(), place)
-    sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w", buffering=1)  # noqa: SIM115
+    sys.stdin, sys.stdout, sys.stderr = (open(0), open(1, "w", encoding="utf-8"), open(2, "w", encoding="utf-8", buffering=1))  # noqa: SIM115
     function(*arguments)
 
 
