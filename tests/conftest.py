@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.processes import call, snakemake_command
+from tests.processes import call, dry_run, snakemake_command
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ROOT / "workflow" / "resources" / "tiny"
@@ -136,4 +136,5 @@ def link_environment(folder) -> None:
 def snakemake(*arguments, directory, timeout=600, **environment):
     """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
     command = ["--snakefile", ROOT / "Snakefile", "--directory", directory, "--cores", "2", *arguments]
-    return call(snakemake_command, *map(str, command), timeout=timeout, environment=os.environ | environment)
+    asked, options = list(map(str, command)), {"timeout": timeout, "environment": os.environ | environment}
+    return dry_run(*asked, **options) if "--dry-run" in asked else call(snakemake_command, *asked, **options)
