@@ -3,12 +3,13 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from tests.processes import call, dry_run, snakemake_command
 
 ROOT = Path(__file__).resolve().parents[1]
 TINY = ROOT / "workflow" / "resources" / "tiny"
@@ -37,6 +38,7 @@ def tiny_encoder(tmp_path_factory):
 
     from epic.model.bert import Bert
 
+    torch.set_num_threads(1)  # two of them spend their time waiting for each other where there are 8 dimensions
     folder = tmp_path_factory.mktemp("encoder")
     config = {
         "model_type": "bert", "hidden_act": "gelu", "vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
@@ -133,14 +135,6 @@ def link_environment(folder) -> None:
 
 def snakemake(*arguments, directory, timeout=600, **environment):
     """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
-    command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--directory", directory]
-    command += ["--cores", "2", *arguments]
-    return subprocess.run(
-        list(map(str, command)),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=timeout,
-        env=os.environ | environment,
-        check=False,
-    )
+    command = ["--snakefile", ROOT / "Snakefile", "--directory", directory, "--cores", "2", *arguments]
+    asked, options = list(map(str, command)), {"timeout": timeout, "environment": os.environ | environment}
+    return dry_run(*asked, **options) if "--dry-run" in asked else call(snakemake_command, *asked, **options)

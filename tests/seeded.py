@@ -7,7 +7,6 @@ for the published ones. Everything is there that workflow/experiments/paper.yaml
 import gzip
 import io
 import os
-import subprocess
 import sys
 import tarfile
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.conftest import ROOT, TINY
+from tests.processes import call
 
 MOJIBAKE, REPAIRED = "a caf\u00c3\u00a9 in the Caf\u00e9 quarter", "a caf\u00e9 in the Caf\u00e9 quarter"
 PASSAGES = (
@@ -133,9 +133,17 @@ def held_out(count: int) -> list[str]:
 
 def run_in(home: Path, code: str, *, prelude: str = "", timeout: float = 120, **environment):
     """Run Python in a process of its own with this home: ir_datasets reads $IR_DATASETS_HOME when it is imported."""
-    variables = os.environ | {"IR_DATASETS_HOME": str(home), "IR_DATASETS_DL_TRIES": "1", "PYTHONUTF8": "1"} | environment
-    command = [sys.executable, "-c", f"{prelude}\n{code}"]
-    return subprocess.run(command, cwd=ROOT, env=variables, capture_output=True, text=True, timeout=timeout, check=False)
+    variables = os.environ | {"IR_DATASETS_HOME": str(home), "IR_DATASETS_DL_TRIES": "1"} | environment
+    run = call(run_code, f"{prelude}\n{code}", timeout=timeout, environment=variables)
+    run.stderr = run.stdout  # both at once
+    return run
+
+
+def run_code(code: str, *arguments: str) -> None:
+    """What `python -c` does."""
+    os.chdir(ROOT)
+    sys.argv = ["-c", *arguments]
+    exec(compile(code, "<code>", "exec"), {"__name__": "__main__"})
 
 
 def _numbered(queries: Sequence[Asked], ids: Iterable) -> dict[str, Asked]:

@@ -1,5 +1,10 @@
 """A collection of four passages and two queries to train a tiny random encoder on."""
 
+import importlib
+import logging
+import os
+import signal
+
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.triples import sample
 from epic.experiment.settings import TrainSettings
@@ -39,3 +44,48 @@ def trained(encoder, examples, validation, folder, formulation="paper", loss="cr
 
     model = EpicModel.from_encoder(encoder, formulation, seed=7)
     return model, train(family, model, examples, validation, settings(**changes), loss, 7, State(folder / "state", "key"))
+
+
+def train_in(folder, encoder, formulation, name, kill=None):
+    """A training run for a process of its own, to the end or until it is killed."""
+    import torch
+
+    from epic.corpus.documents import Documents
+    from epic.model.epic import EpicModel
+    from epic.rankers import epic as family
+    from epic.training.examples import Examples
+    from epic.training.history import write_history
+    from epic.training.resume import State
+    from epic.training.train import train
+    from epic.training.validation import Validation
+
+    logging.basicConfig(level="INFO")
+    if kill:
+        make_deadly(*kill)
+    torch.set_num_threads(1)
+    model = EpicModel.from_encoder(encoder, formulation, seed=7)
+    examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
+    state, validation = State(folder / f"{name}-state", "key"), Validation(QUERIES, QRELS, RUN, 512)
+    history = train(family, model, examples, validation, settings(patience=9), "cross-entropy", 7, state)
+    model.save_pretrained(folder / name)
+    write_history(history, folder / f"{name}.tsv")
+
+
+def make_deadly(module, function, nth, when):
+    """Let a function of a module end this process without warning, before or after it is called for the nth time."""
+    owner = importlib.import_module(module)
+    *path, name = function.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    inner, calls = getattr(owner, name), [0]
+
+    def deadly(*arguments, **named):
+        calls[0] += 1
+        if calls[0] == nth and when == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        result = inner(*arguments, **named)
+        if calls[0] == nth:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    setattr(owner, name, deadly)

@@ -60,7 +60,7 @@ def declared(family: str) -> Family:
         if not isinstance(found.get(name), kind):
             raise InputError(f"{source}: a family must declare {name} ({kind.__name__}), as a literal at the top of its module")
     try:
-        jsonschema.Draft202012Validator.check_schema(found["SETTINGS"])
+        _check_schema(source, source.stat().st_mtime_ns)
     except jsonschema.exceptions.SchemaError as error:
         raise InputError(f"{source}: SETTINGS is no JSON schema: {error.message}") from error
     if found["STAGES"].keys() != {"beside", "after"}:
@@ -90,3 +90,9 @@ def _literals(source: Path, stamp: int) -> dict:
             with suppress(ValueError, TypeError):
                 found[targets[0].id] = ast.literal_eval(node.value)
     return found
+
+
+@cache
+def _check_schema(source: Path, stamp: int) -> None:
+    """Raise a SchemaError where SETTINGS is no JSON schema: once a file, since Snakemake asks for a family at every job."""
+    jsonschema.Draft202012Validator.check_schema(_literals(source, stamp)["SETTINGS"])

@@ -11,7 +11,7 @@ from epic.first_stage.index import document_count, index
 from epic.first_stage.retrieve import retrieve
 
 pytestmark = pytest.mark.parity
-DOCS = {"0": "pool price pool", "1": "the price of a café in Paris", "2": "swim spa", "10": "swim spa", "9": "swim spa"}
+DOCS = {"0": "pool price pool", "1": "the price of a café in Paris", "2": "swim spa", "3": "", "10": "swim spa", "9": "swim spa"}
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +20,21 @@ def built(tmp_path_factory):
     (folder / "docs").mkdir()
     lines = [json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) for doc_id, text in DOCS.items()]
     (folder / "docs" / "docs-000.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "docs" / "count.json").write_text(json.dumps({"documents": 5, "with_text": 5}))
+    (folder / "docs" / "count.json").write_text(json.dumps({"documents": 6, "with_text": 5}))
     index(folder / "docs", threads=2, memory_mb=512, out=folder / "index")
     return folder
 
 
-def search(built, queries, hits=10):
-    (built / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()), encoding="utf-8")
-    retrieve(built / "index", built / "q.tsv", 0.9, 0.4, hits, 2, 512, built / "out.run")
-    return read_run(built / "out.run")
+QUERIES = {"pools": "pools prices", "swim": "swim", "none": "zebra", "stop": "the of", "café": "CAFÉ"}
+
+
+@pytest.fixture(scope="module")
+def runs(built):
+    """Runs of all queries, by the number of hits asked for."""
+    (built / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in QUERIES.items()), encoding="utf-8")
+    for hits in (10, 2):
+        retrieve(built / "index", built / "q.tsv", 0.9, 0.4, hits, 2, 512, built / f"{hits}.run")
+    return {hits: read_run(built / f"{hits}.run") for hits in (10, 2)}
 
 
 def bm25(tf, df, length, n=5, average=(3 + 3 + 2 + 2 + 2) / 5, k1=0.9, b=0.4):
@@ -37,34 +43,33 @@ def bm25(tf, df, length, n=5, average=(3 + 3 + 2 + 2 + 2) / 5, k1=0.9, b=0.4):
     return idf * tf / (tf + k1 * (1 - b + b * length / average))
 
 
-def test_scores_equal_a_hand_calculation(built):
-    found = search(built, {"q": "pools prices"})["q"]  # Porter: pool, price; "the", "of", "a", "in" are stop words
+def test_scores_equal_a_hand_calculation(runs):
+    found = runs[10]["pools"]  # Porter: pool, price; "the", "of", "a", "in" are stop words
     assert [hit.doc_id for hit in found] == ["0", "1"]
     assert found[0].score == pytest.approx(bm25(tf=2, df=1, length=3) + bm25(tf=1, df=2, length=3), abs=2e-4)
     assert found[1].score == pytest.approx(bm25(tf=1, df=2, length=3), abs=2e-4)
 
 
-def test_ties_go_by_document_id_as_a_string_and_hits_are_limited(built):
-    assert [hit.doc_id for hit in search(built, {"q": "swim"})["q"]] == ["10", "2", "9"]
-    assert [hit.doc_id for hit in search(built, {"q": "swim"}, hits=2)["q"]] == ["10", "2"]
+def test_ties_go_by_document_id_as_a_string_and_hits_are_limited(runs):
+    assert [hit.doc_id for hit in runs[10]["swim"]] == ["10", "2", "9"]
+    assert [hit.doc_id for hit in runs[2]["swim"]] == ["10", "2"]
 
 
-def test_a_query_without_hits_has_no_line_and_non_ascii_text_is_found(built):
-    found = search(built, {"none": "zebra", "stop": "the of", "café": "CAFÉ"})
-    assert list(found) == ["café"] and found["café"][0].doc_id == "1"
+def test_a_query_without_hits_has_no_line_and_non_ascii_text_is_found(runs):
+    assert set(runs[10]) == {"pools", "swim", "café"} and [hit.doc_id for hit in runs[10]["café"]] == ["1"]
 
 
-def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, monkeypatch):
+def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, runs, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "unused")  # pyserini makes a client when it is imported
     ours = java.searcher(built / "index", 0.9, 0.4)
     from pyserini.search.lucene import LuceneSearcher
 
     theirs = LuceneSearcher(str(built / "index"))
     theirs.set_bm25(0.9, 0.4)
-    for text in ("pools prices", "swim", "zebra"):
-        batch = search(built, {"q": text}).get("q", [])
-        assert [hit.docid for hit in ours.search(text, 10)] == [hit.doc_id for hit in batch]
-        assert [hit.docid for hit in theirs.search(text, 10)] == [hit.doc_id for hit in batch]
+    for query_id, text in QUERIES.items():
+        batch = [hit.doc_id for hit in runs[10].get(query_id, [])]
+        assert [hit.docid for hit in ours.search(text, 10)] == batch
+        assert [hit.docid for hit in theirs.search(text, 10)] == batch
 
 
 def test_documents_that_anserini_loses_without_an_error_are_noticed(tmp_path):
@@ -76,9 +81,5 @@ def test_documents_that_anserini_loses_without_an_error_are_noticed(tmp_path):
     assert not (tmp_path / "index").exists()
 
 
-def test_empty_passages_are_not_indexed_and_not_missed(tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "docs-000.jsonl").write_text('{"id": "0", "contents": "one"}\n{"id": "1", "contents": ""}\n')
-    (tmp_path / "docs" / "count.json").write_text(json.dumps({"documents": 2, "with_text": 1}))
-    index(tmp_path / "docs", threads=1, memory_mb=512, out=tmp_path / "index")
-    assert document_count(tmp_path / "index") == 1
+def test_empty_passages_are_not_indexed_and_not_missed(built):
+    assert "" in DOCS.values() and document_count(built / "index") == 5

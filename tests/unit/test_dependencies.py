@@ -2,6 +2,7 @@
 
 import ast
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -21,6 +22,7 @@ REASONS = {  # not imported, but needed
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
+@cache
 def imported(*folders):
     """Top-level names that the Python files of some folders import, wherever the import stands; .smk files count too."""
     found = set()

@@ -1,15 +1,15 @@
-"""What a job loads before it begins: large libraries only where they are used.
+"""What a job loads before it begins: large libraries only where they are used, and of this package what its digest covers.
 
 The table below is the documentation. Beyond it a job imports what it needs when it needs it: `latency`, for instance, loads
 pandas after the last query has been timed, and what a family of rankers imports is asked for by its name at run time.
 """
 
-import subprocess
-import sys
-from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
+from epic.core.code_digest import WITHOUT_RESULTS, modules_of
+from tests import imports
 from tests.conftest import ROOT
 
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -65,6 +65,7 @@ MODULES = {  # the same of modules that are imported by name, of the command lin
     "epic.training.train": TENSORS,
     "ir_datasets": {"ir_datasets"},
 }
+SEEN = {"epic.evaluation.evaluate": FRAMES, "encode": TENSORS, "nothing": set()}  # with nothing there beforehand
 WORKFLOW = (ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")))
 
 
@@ -81,20 +82,19 @@ def workflow_head() -> str:
     return "\n".join(line for line in lines if line.startswith(("from epic", "import epic")))
 
 
-def loaded(source: str) -> set[str]:
-    """Which of the large libraries some imports load, in a Python of their own."""
-    code = f"{source}\nimport sys\nprint('loaded', *(name for name in {HEAVY} if name in sys.modules))"
-    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
-    assert run.returncode == 0, run.stderr
-    return set(run.stdout.split("loaded")[1].split())
+@pytest.fixture(scope="module")
+def loaded():
+    """What each script, module and the rules load, in a Python of their own; what they may load can be there already."""
+    heads = {script: head_of(script) for script in ALLOWED} | {name: f"import {name}" for name in MODULES}
+    allowed = {name: tuple(sorted(names)) for name, names in (ALLOWED | MODULES).items() if name not in SEEN}
+    heads |= {"the rules": workflow_head(), "nothing": ""}
+    return imports.loaded([imports.Source(name, text, allowed.get(name, ())) for name, text in heads.items()])
 
 
 @pytest.fixture(scope="module")
-def found():
-    heads = {script: head_of(script) for script in ALLOWED} | {name: f"import {name}" for name in MODULES}
-    heads |= {"the rules": workflow_head(), "nothing": ""}
-    with ThreadPoolExecutor(max_workers=2) as pool:  # imports take one core each
-        return dict(zip(heads, pool.map(loaded, heads.values()), strict=True))
+def found(loaded):
+    """The same, of the large libraries only."""
+    return {name: modules & set(HEAVY) for name, (modules, _) in loaded.items()}
 
 
 def test_every_script_is_in_the_table():
@@ -116,4 +116,11 @@ def test_reading_the_rules_loads_none_of_them(found):
 
 
 def test_what_is_loaded_is_seen(found):
-    assert found["epic.evaluation.evaluate"] == FRAMES and found["encode"] == TENSORS and found["nothing"] == set()
+    assert {name: found[name] for name in SEEN} == SEEN
+
+
+@pytest.mark.parametrize("script", ALLOWED)
+def test_every_module_a_script_imports_is_in_its_digest(loaded, script):
+    """What Python really imports at the head of a script is among the modules found by reading it."""
+    files = {path for name, path in loaded[script].files.items() if name not in WITHOUT_RESULTS and Path(path).stem != "__init__"}
+    assert files and files <= {str(path) for path in modules_of(SCRIPTS / f"{script}.py")}

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import yaml
@@ -105,19 +104,10 @@ ABSENT = dict(
 )
 
 
-@pytest.fixture(scope="module")
-def refusals(tmp_path_factory):
-    """Dry-runs of all targets that do not exist, two at a time."""
-    with ThreadPoolExecutor(2) as pool:
-        runs = {
-            target: pool.submit(snakemake, target, "--dry-run", directory=tmp_path_factory.mktemp("absent")) for target in ABSENT
-        }
-        return {target: run.result() for target, run in runs.items()}
-
-
 @pytest.mark.parametrize("target", ABSENT)
-def test_what_does_not_exist_is_refused_with_what_does(target, refusals):
-    assert refusals[target].returncode and ABSENT[target] in refusals[target].stdout, refusals[target].stdout
+def test_what_does_not_exist_is_refused_with_what_does(target, tmp_path):
+    run = snakemake(target, "--dry-run", directory=tmp_path)
+    assert run.returncode and ABSENT[target] in run.stdout, run.stdout
 
 
 def mine(tmp_path, change):
@@ -196,14 +186,6 @@ def plan(*targets, directory):
     return snakemake(*targets, "--quiet", "progress", "rules", "host", "reason", directory=directory, EPIC_PLAN="1")
 
 
-def test_a_plan_of_the_paper_shows_needs_and_costs_and_runs_nothing(tmp_path, no_gpu):
-    run = snakemake("--nolock", directory=tmp_path, EPIC_PLAN="1", PATH=no_gpu)
-    assert run.returncode == 0 and re.search(r"paper: \d needs are not met here; nothing was run", run.stdout), run.stdout
-    assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
-    assert re.search(r"stage +jobs +GB written +GPU-hours +hours", run.stdout) and re.search(r"total +\d+ +6\d\d ", run.stdout)
-    assert not (tmp_path / "results").exists() and not list((tmp_path / ".snakemake" / "locks").iterdir())
-
-
 @pytest.fixture
 def repository(tmp_path):
     """A copy of the repository without results, with this very environment as its .venv."""
@@ -212,22 +194,45 @@ def repository(tmp_path):
     return folder
 
 
-@pytest.mark.parametrize(("arguments", "model"), [(["paper-plan"], True), (["plan", "TARGET=results/paper/rows/bm25.md"], False)])
-def test_make_prints_what_the_paper_or_any_file_takes_and_runs_nothing(repository, no_gpu, arguments, model):
-    command = ["make", *arguments]
+def make(repository, no_gpu, *arguments):
+    """What a target of the Makefile says where there is no GPU."""
     environment = os.environ | {"PATH": no_gpu}
-    run = subprocess.run(command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+    run = subprocess.run(
+        ["make", *arguments], cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
     assert run.returncode == 0 and re.search(r"^paper: .*; nothing was run$", run.stdout, re.MULTILINE), run.stdout
-    assert ("GPU (CUDA)" in run.stdout) == bool(re.search(r"^ +encode +\d", run.stdout, re.MULTILINE)) == model, run.stdout
     assert re.search(r"^ +index +\d", run.stdout, re.MULTILINE) and re.search(r"^ +total +\d+ +\d", run.stdout, re.MULTILINE)
     assert not (repository / "results").exists()
+    return run.stdout
 
 
-def test_what_is_done_already_is_not_planned_again(tmp_path):
-    target = "results/smoke/expand/bm25"
-    assert re.search(r"total +2 ", plan(target, directory=tmp_path).stdout)
-    assert snakemake("results/smoke/data/manifest.json", directory=tmp_path).returncode == 0
-    assert re.search(r"total +1 ", plan(target, directory=tmp_path).stdout)
+def test_a_plan_of_the_paper_shows_needs_and_costs_and_runs_nothing(repository, no_gpu):
+    said = make(repository, no_gpu, "paper-plan")
+    assert re.search(r"paper: \d needs are not met here; nothing was run", said)
+    assert re.search(r"need +found +remedy", said) and re.search(r"GPU \(CUDA\) +none", said)
+    assert re.search(r"stage +jobs +GB written +GPU-hours +hours", said) and re.search(r"total +\d+ +6\d\d ", said)
+    assert re.search(r"^ +encode +\d", said, re.MULTILINE)
+    assert not list((repository / ".snakemake" / "locks").iterdir())
+
+
+def test_a_plan_of_a_file_shows_what_that_file_takes(repository, no_gpu):
+    said = make(repository, no_gpu, "plan", "TARGET=results/paper/rows/bm25.md")
+    assert "GPU (CUDA)" not in said and not re.search(r"^ +encode +\d", said, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory):
+    """A plan, the first job of it run, and a plan again."""
+    folder, target = tmp_path_factory.mktemp("prepared"), "results/smoke/expand/bm25"
+    before = plan(target, directory=folder)
+    run = snakemake("results/smoke/data/manifest.json", directory=folder)
+    assert run.returncode == 0, run.stdout
+    return before.stdout, run.stdout, plan(target, directory=folder).stdout
+
+
+def test_what_is_done_already_is_not_planned_again(prepared):
+    before, _, after = prepared
+    assert re.search(r"total +2 ", before) and re.search(r"total +1 ", after)
 
 
 def broken(tmp_path, name, content):
@@ -257,12 +262,11 @@ def test_predictions_for_another_collection_fail_the_job(tmp_path):
     assert run.returncode and "ends after line 2" in run.stdout
 
 
-def test_jobs_on_one_machine_share_its_memory_unless_the_command_says_how_much(tmp_path):
+def test_jobs_on_one_machine_share_its_memory_unless_the_command_says_how_much(prepared, tmp_path):
     from epic.core.machine import total_memory
 
-    target = "results/smoke/data/manifest.json"
-    assert f'("mem_mb", {total_memory() // 10**6})' in snakemake(target, directory=tmp_path / "all").stdout
-    run = snakemake(target, "--resources", "mem_mb=3000", directory=tmp_path / "some")
+    assert f'("mem_mb", {total_memory() // 10**6})' in prepared[1]
+    run = snakemake("results/smoke/data/manifest.json", "--resources", "mem_mb=3000", directory=tmp_path)
     assert run.returncode == 0 and '("mem_mb", 3000)' in run.stdout and "gpu" not in run.stdout.split("Job stats")[0]
 
 

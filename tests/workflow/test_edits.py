@@ -3,10 +3,11 @@
 import os
 import re
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 
-from tests.workflow.conftest import command
+from tests.processes import call, snakemake_command
 from tests.workflow.test_dryrun import jobs
 
 pytestmark = pytest.mark.smoke
@@ -14,7 +15,7 @@ pytestmark = pytest.mark.smoke
 
 def dry(copy, *targets):
     """The jobs that Snakemake would run in the copy."""
-    run = command(copy, copy / ".venv/bin/snakemake", *targets, "--dry-run", "--cores", "2")
+    run = call(partial(snakemake_command, folder=copy), *targets, "--dry-run", "--cores", "2")  # code is read anew each time
     assert run.returncode == 0, run.stdout
     return jobs(run.stdout) if "Job stats" in run.stdout else {}
 

@@ -1,37 +1,44 @@
 """Where several graphics cards are, each job computes on its own."""
 
-import subprocess
-import sys
-
-CARD = """
+import os
 import sys
 from types import SimpleNamespace
-import torch
-from epic.model import device as compute
-torch.cuda.is_available = lambda: True
-torch.cuda.device_count = lambda: int(sys.argv[1])
-torch.cuda.get_device_properties = lambda card: SimpleNamespace(uuid=f"card-{card}")
-taken = []
-torch.cuda.set_device = taken.append
-device = compute.prepare("cuda", 1)
-assert compute.prepare("cuda", 1) == device and [f"cuda:{card}" for card in taken] in ([], [device])
-print(device, flush=True)
-sys.stdin.read()
-"""
+
+from tests.processes import start
+
+
+def take_a_card(cards):
+    """What a job does on a machine with so many cards; it says which one it took, and ends when its input ends."""
+    import torch
+
+    from epic.model import device as compute
+
+    torch.cuda.is_available = lambda: True
+    torch.cuda.device_count = lambda: cards
+    torch.cuda.get_device_properties = lambda card: SimpleNamespace(uuid=f"card-{card}")
+    taken = []
+    torch.cuda.set_device = taken.append
+    device = compute.prepare("cuda", 1)
+    assert compute.prepare("cuda", 1) == device and [f"cuda:{card}" for card in taken] in ([], [device])
+    print(device, flush=True)
+    sys.stdin.read()
 
 
 def job(cards, folder):
-    """A job on a machine with so many cards, that runs until it is told to end; and the card it took."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", CARD, str(cards)],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"TMPDIR": str(folder), "PYTHONPATH": ":".join(sys.path)},
-    )  # fmt: skip
-    return process, process.stdout.readline().strip()
+    """A job that runs until it is told to end; and the card it took."""
+    (its_input, end), (answer, its_output) = os.pipe(), os.pipe()
+    process = start(take_a_card, cards, environment={"TMPDIR": str(folder)}, files=(its_input, its_output))
+    os.close(its_input)
+    os.close(its_output)
+    with open(answer) as said:
+        return (process, end), said.readline().strip()
 
 
-def end(process):
-    process.communicate("")
-    assert process.returncode == 0
+def end(job):
+    process, its_input = job
+    os.close(its_input)
+    process.join(60)
+    assert process.exitcode == 0
 
 
 def test_a_job_takes_the_first_card_that_no_other_has(tmp_path):

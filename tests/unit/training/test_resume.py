@@ -3,9 +3,6 @@
 import json
 import re
 import signal
-import subprocess
-import sys
-import textwrap
 
 import pytest
 import torch
@@ -17,52 +14,9 @@ from epic.rankers import epic as family
 from epic.training.history import Iteration
 from epic.training.resume import State, key_of
 from epic.training.train import Learner, train
-from tests.conftest import ROOT
-from tests.training import settings, without_seconds, write_collection
+from tests.processes import call
+from tests.training import settings, train_in, without_seconds, write_collection
 
-# A training run in a process of its own; FUNCTION of MODULE ends it without warning when it is called for the NTH time.
-SCRIPT = textwrap.dedent("""
-    import importlib, logging, os, signal, sys
-    logging.basicConfig(level="INFO")
-    sys.path.insert(0, {root!r})
-    import torch
-    from epic.corpus.documents import Documents
-    from epic.training.examples import Examples
-    from epic.training.history import write_history
-    from epic.model.epic import EpicModel
-    from epic.rankers import epic as family
-    from epic.training.resume import State
-    from epic.training.train import train
-    from epic.training.validation import Validation
-    from tests.training import QRELS, QUERIES, RUN, settings
-
-    module, function, nth, when = {kill!r}
-    if module:
-        owner = importlib.import_module(module)
-        for part in function.split(".")[:-1]:
-            owner = getattr(owner, part)
-        name, calls = function.split(".")[-1], [0]
-        inner = getattr(owner, name)
-
-        def deadly(*arguments, **named):
-            calls[0] += 1
-            if calls[0] == nth and when == "before":
-                os.kill(os.getpid(), signal.SIGKILL)
-            result = inner(*arguments, **named)
-            if calls[0] == nth:
-                os.kill(os.getpid(), signal.SIGKILL)
-            return result
-
-        setattr(owner, name, deadly)
-    torch.set_num_threads(1)
-    folder = {folder!r}
-    model = EpicModel.from_encoder({encoder!r}, {formulation!r}, seed=7)
-    examples = Examples(folder + "/t.tsv", folder + "/tq.tsv", Documents("path:" + folder))
-    state = State(folder + "/{name}-state", "key")
-    history = train(family, model, examples, Validation(QUERIES, QRELS, RUN, 512), settings(patience=9), "cross-entropy", 7, state)
-    model.save_pretrained(folder + "/{name}")
-    write_history(history, folder + "/{name}.tsv")
-""")
 KILLS = [  # and the iteration after which the next run goes on
     (("epic.training.train", "Learner.learn", 1, "before"), 0),  # nothing saved yet
     (("epic.rankers.epic", "pair_scores", 6, "before"), 1),  # in the middle of the second iteration
@@ -78,9 +32,8 @@ KILLS = [  # and the iteration after which the next run goes on
 ]
 
 
-def run(folder, encoder, formulation, name, kill=(None, None, 0, None)):
-    text = SCRIPT.format(root=str(ROOT), kill=kill, folder=str(folder), encoder=str(encoder), formulation=formulation, name=name)
-    return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=120, check=False)
+def run(folder, encoder, formulation, name, kill=None):
+    return call(train_in, folder, encoder, formulation, name, kill, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +43,7 @@ def unbroken(mlm_encoder, tmp_path_factory):
     for name in ("paper", "released"):
         folder = write_collection(tmp_path_factory.mktemp(name))
         done = run(folder, mlm_encoder, name, "whole")
-        assert done.returncode == 0, done.stderr
+        assert done.returncode == 0, done.stdout
         found[name] = folder / "whole" / "model.safetensors", (folder / "whole.tsv").read_text()
     return found
 
@@ -107,11 +60,11 @@ def timeless(text):
 def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill, after):
     folder = write_collection(tmp_path)
     died = run(folder, mlm_encoder, formulation, "broken", kill)
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    assert died.returncode == -signal.SIGKILL, died.stdout
     assert not (folder / "broken").exists()
     again = run(folder, mlm_encoder, formulation, "broken")
-    assert again.returncode == 0, again.stderr
-    assert re.findall(r"going on after iteration (\d)", again.stderr) == ([str(after)] if after else [])
+    assert again.returncode == 0, again.stdout
+    assert re.findall(r"going on after iteration (\d)", again.stdout) == ([str(after)] if after else [])
     weights, history = unbroken[formulation]
     assert (folder / "broken" / "model.safetensors").read_bytes() == weights.read_bytes()
     assert timeless((folder / "broken.tsv").read_text()) == timeless(history)

@@ -1,8 +1,7 @@
 """Encoding: shards tile the collection, and vectors depend on nothing but the passage."""
 
+import os
 import signal
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -16,7 +15,7 @@ from epic.model.weigh import weigh
 from epic.vectors.encode import encode_shard, parse_shard, shard_bounds
 from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
-from tests.conftest import ROOT
+from tests.processes import call
 from tests.vectors import SETTINGS, encoded, one_step
 
 
@@ -84,33 +83,29 @@ def test_a_gpu_gives_the_same_vectors(model, documents, tmp_path, precision):
     assert np.allclose(Store(tmp_path / "gpu").weights, expected, **tolerance)
 
 
-KILLED = """
-import os, signal, sys
-from epic.experiment.settings import EncodeSettings
-from epic.vectors.encode import encode_shard
-from epic.model.epic import EpicModel
-import epic.vectors.encode
-epic.vectors.encode.PASSAGES_AT_A_TIME = 2
+def encode_until(victim, encoder, out):
+    """Five passages encoded two at a time, in a process that ends without warning when the victim's text is read."""
+    import epic.vectors.encode
+    from epic.model.epic import EpicModel
 
-class Texts:
-    def __len__(self):
-        return 5
+    class Texts:
+        def __len__(self):
+            return 5
 
-    def span(self, positions):
-        for place in positions:
-            if place == int(sys.argv[2]):
-                os.kill(os.getpid(), signal.SIGKILL)
-            yield str(place), "abcde"[place]
+        def span(self, positions):
+            for place in positions:
+                if place == victim:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                yield str(place), "abcde"[place]
 
-model = EpicModel.from_encoder(sys.argv[1], "paper", seed=7).eval()
-encode_shard(model, "digest", Texts(), "1-of-1", EncodeSettings(9, 512, 100), sys.argv[3])
-"""
+    epic.vectors.encode.PASSAGES_AT_A_TIME = 2
+    model = EpicModel.from_encoder(encoder, "paper", seed=7).eval()
+    encode_shard(model, "digest", Texts(), "1-of-1", EncodeSettings(9, 512, 100), out)
 
 
 def test_a_killed_shard_leaves_nothing_that_counts_and_is_made_anew(mlm_encoder, tmp_path):
     def run(victim, out):
-        command = [sys.executable, "-c", KILLED, str(mlm_encoder), str(victim), str(out)]
-        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True).returncode
+        return call(encode_until, victim, mlm_encoder, out).returncode
 
     assert run(4, tmp_path / "a" / "shard") == -signal.SIGKILL  # two times two passages were written by then
     assert [path.suffix for path in (tmp_path / "a").iterdir()] == [".part"]
