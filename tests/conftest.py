@@ -134,7 +134,7 @@ def link_environment(folder) -> None:
 
 
 def snakemake(*arguments, directory, timeout=600, **environment):
-    """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout."""
+    """Run the real Snakefile in a folder of its own; returns the finished process with all output in stdout, Snakemake's own lines too."""
     command = ["--snakefile", ROOT / "Snakefile", "--directory", directory, "--cores", "2", *arguments]
-    asked, options = list(map(str, command)), {"timeout": timeout, "environment": os.environ | environment}
+    asked, options = list(map(str, command)), {"timeout": timeout, "environment": os.environ | {"VERBOSE": "1"} | environment}
     return dry_run(*asked, **options) if "--dry-run" in asked else call(snakemake_command, *asked, **options)

@@ -90,7 +90,11 @@ def wrong_make(arguments: list[str], environment=frozenset()) -> list[str]:
     complaints = []
     for word in arguments:
         name, given, value = word.partition("=")
-        if given and not name.startswith("PIP_") and not re.search(rf"\$\((?:or \$\()?{name}\)|\bor \$\({name}\)|(?m:^export {name}\b)", MAKEFILE):
+        if (
+            given
+            and not name.startswith("PIP_")
+            and not re.search(rf"\$\((?:or \$\()?{name}\)|\bor \$\({name}\)|(?m:^export {name}\b)", MAKEFILE)
+        ):
             complaints.append(f"the Makefile has no {name}")
         elif given and name in ("TARGET", "LOCAL") and value.startswith("results/") and value.count("/") > 1:
             complaints += wrong_target(value, experiments())

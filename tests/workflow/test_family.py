@@ -66,9 +66,9 @@ def test_it_is_tuned_and_reranks_and_has_a_row(results):
 
 
 def test_it_is_timed_by_its_own_stages(results):
-    found = json.loads((results / "latency/overlap-bm25.json").read_text())
+    found = json.loads((results / "latency/together/overlap-bm25.json").read_text())
     assert list(found["ms"]) == ["retrieve", "load", "score", "total"] and found["stages"]["after"] == ["load", "score"]
-    assert list(json.loads((results / "latency/bm25.json").read_text())["ms"]) == ["retrieve", "total"]
+    assert list(json.loads((results / "latency/together/bm25.json").read_text())["ms"]) == ["retrieve", "total"]
 
 
 def test_it_has_a_place_in_table_figures_and_report(results):

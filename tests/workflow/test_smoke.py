@@ -27,12 +27,24 @@ def row(results, name):
     return json.loads((results / "rows" / f"{name}.json").read_text())
 
 
-def test_it_ends_with_the_table_and_says_where_figures_and_logs_are(copy, results):
-    said = (copy / "first.log").read_text()
-    assert (results / "table.md").read_text() in said
-    for path in ("results/smoke/report.html", "results/smoke/figures/frequencies-paper.png", "results/smoke/logs/"):
-        assert path in said
-    assert "removing the lock of a run that did not end" in said
+def test_it_shows_one_line_a_stage_then_the_table_and_what_was_found(copy):
+    lines = (copy / "first.log").read_text().splitlines()
+    table = next(place for place, line in enumerate(lines) if line.startswith("EPIC on the tiny collection (smoke): "))
+    stages = [line.split()[1] for line in lines[:table] if line.startswith("  ")]
+    assert len(stages) == len(set(stages)) > 20 and {"train", "encode", "latency", "rows", "report"} <= set(stages)
+    assert table < 50 and max(map(len, lines[table:])) <= 100
+    rest = " ".join(lines[table:])
+    assert "  EPIC + BM25, pruned r=1000 " in rest and "Found: EPIC + BM25 0." in rest and "corrected p = " in rest
+    for path in ("results/smoke/report.html", "results/smoke/figures", "results/smoke/logs"):
+        assert path in rest
+    assert "removing the lock of a run that did not end" in " ".join(lines)
+
+
+def test_the_jobs_and_all_that_they_print_are_in_logs(copy, results):
+    logs = [path.read_text() for path in (copy / ".snakemake" / "log").glob("*.log")]
+    assert any("localrule rows:" in text and "    jobid: " in text for text in logs)
+    assert "Lucene" in (results / "logs/index/bm25.log").read_text()  # Java's own words
+    assert "INFO" not in (copy / "first.log").read_text()
 
 
 def test_training_went_on_where_it_was_killed(results):
@@ -188,7 +200,7 @@ def test_the_stores_are_prunings_of_one_another(results):
 
 def test_latencies_are_positive_and_kept_per_query(results):
     for name in TIMED:
-        lines = (results / "latency" / f"{name}.tsv").read_text().splitlines()
+        lines = (results / "latency" / "together" / f"{name}.tsv").read_text().splitlines()
         passes = [line.split("\t")[1] for line in lines[1:]]
         assert passes.count("warm") == 6 and passes.count("cold") in (0, 6)
         assert all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
@@ -249,7 +261,8 @@ def test_a_deleted_row_comes_back_with_the_same_bytes(copy, results):
     path.unlink()
     run = command(copy, ".venv/bin/snakemake", path.relative_to(copy), "--cores", "2")
     assert run.returncode == 0 and path.read_bytes() == before
-    assert "1 of 1 steps" in run.stdout
+    assert "2 jobs done" in run.stdout  # the row by itself is timed by itself
+    assert json.loads((results / "latency/epic-bm25-r1000/epic-bm25-r1000.json").read_text())["together"] == ["epic-bm25-r1000"]
 
 
 def test_a_deleted_evaluation_chain_comes_back_with_the_same_bytes(copy, results):
