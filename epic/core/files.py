@@ -86,6 +86,13 @@ def read_json(path):
         raise InputError(f"{path}: not valid JSON ({error}); delete it and run again") from error
 
 
+def size_of(path) -> int:
+    """Return the bytes of a file or of all files in a folder; 0 if there is neither."""
+    path = Path(path)
+    files = [path] if path.is_file() else path.rglob("*") if path.is_dir() else []
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
 def sha256_of(path) -> str:
     """Return the sha256 of a file."""
     return digest_of(path, "sha256")

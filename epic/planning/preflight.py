@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
+from epic.core.files import size_of
 from epic.core.terminal import columns
 from epic.corpus.boolq import WHEEL
 from epic.planning import probes, rates
@@ -26,7 +27,7 @@ class Survey(NamedTuple):
 def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Survey:
     """Look at the jobs that would run, and at this machine."""
     absent = absent_sources(settings, jobs)
-    present = sum(probes.size_of(path) for job in jobs for path in job.outputs)
+    present = sum(size_of(path) for job in jobs for path in job.outputs)
     downloaded = sum(source.size for source in absent if source.hosts)  # the rest is made from it
     sources = Cost(sum(source.size for source in absent), downloaded * rates.DOWNLOAD)
     found = plan(jobs, settings, collection_of(settings), place, sources, present)

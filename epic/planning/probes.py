@@ -112,13 +112,6 @@ def _existing(folder) -> Path:
     return next(path for path in (folder, *folder.parents) if path.exists())
 
 
-def size_of(path) -> int:
-    """Return the bytes of a file or of all files in a folder; 0 if there is neither."""
-    path = Path(path)
-    files = [path] if path.is_file() else path.rglob("*") if path.is_dir() else []
-    return sum(file.stat().st_size for file in files if file.is_file())
-
-
 def shared(what: str, folder) -> Check:
     """Check a folder that every node of a cluster must see; this machine cannot know whether they do, so this only warns."""
     kind = file_system_of(_existing(folder))

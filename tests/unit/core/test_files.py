@@ -6,7 +6,7 @@ import platform
 
 import pytest
 
-from epic.core.files import InputError, numbered_lines, read_json, replacing, scratch, sha256_of, write_json, write_text
+from epic.core.files import InputError, numbered_lines, read_json, replacing, scratch, sha256_of, size_of, write_json, write_text
 
 
 def test_a_failure_leaves_the_old_file_and_no_draft(tmp_path):
@@ -70,3 +70,10 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_line(tmp_path):
 def test_sha256_is_the_known_one(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     assert sha256_of(tmp_path / "empty").startswith("e3b0c44298fc1c149afbf4c8996fb924")
+
+
+def test_sizes_of_files_folders_and_of_nothing(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "b").write_bytes(b"12345")
+    (tmp_path / "c").write_bytes(b"123")
+    assert (size_of(tmp_path), size_of(tmp_path / "c"), size_of(tmp_path / "none")) == (8, 3, 0)

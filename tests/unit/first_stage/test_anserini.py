@@ -51,5 +51,17 @@ def test_a_failure_of_anserini_shows_its_last_lines(tmp_path, monkeypatch):
         java.anserini("index.IndexCollection", memory_mb=64)
 
 
+@pytest.mark.parametrize(("work", "optimised"), [(0, False), (63_999_999, False), (64_000_000, True)])
+def test_java_optimises_only_where_there_is_much_to_do(tmp_path, monkeypatch, work, optimised):
+    home = fake_java(tmp_path, "21")
+    (tmp_path / "bin" / "java").write_text(
+        '#!/bin/sh\n[ "$1" = -version ] && { echo \'version "21"\' >&2; exit 0; }\necho "$@"\n'
+    )
+    monkeypatch.setenv("JAVA_HOME", home)
+    said = java.anserini("search.SearchCollection", "-hits", 5, memory_mb=64, work=work)
+    assert said.startswith("-Xmx64m ") and ("TieredStopAtLevel=1" in said) != optimised
+    assert said.endswith("io.anserini.search.SearchCollection -hits 5\n")
+
+
 def test_terms_are_those_of_the_index():
     assert analyze("How much does the Pools cost?") == ["how", "much", "doe", "pool", "cost"]  # as the paper's figure 4: "doe"

@@ -18,7 +18,7 @@ def answering(monkeypatch, counted):
     """Stand in for Anserini: it writes a segment, and says how many documents there are."""
     asked = []
 
-    def anserini(main, *arguments, memory_mb):
+    def anserini(main, *arguments, memory_mb, work=0):
         asked.append((main, memory_mb, arguments))
         if main == "index.IndexCollection":
             draft = arguments[arguments.index("-index") + 1]

@@ -16,7 +16,7 @@ def answer(tmp_path, monkeypatch):
     def given(run):
         asked = []
 
-        def anserini(main, *arguments, memory_mb):
+        def anserini(main, *arguments, memory_mb, work=0):
             asked.append((main, memory_mb, arguments))
             if run is not None:
                 arguments[arguments.index("-output") + 1].write_text(run)

@@ -9,7 +9,7 @@ import pytest
 
 from epic.core.machine import Card
 from epic.planning import probes
-from epic.planning.probes import disks, file_system_of, memory, networks, shared, size_of
+from epic.planning.probes import disks, file_system_of, memory, networks, shared
 
 
 @pytest.fixture
@@ -191,10 +191,3 @@ def test_the_file_system_is_the_one_mounted_nearest(tmp_path):
     mounts.write_text("/dev/vda / ext4 rw 0 0\ntmpfs /tmp tmpfs rw 0 0\nserver:/home /home nfs4 rw 0 0\n")
     found = [file_system_of(probes.Path(folder), mounts) for folder in ("/home/me/epic", "/tmp/x", "/tmpx", "/")]
     assert found == ["nfs4", "tmpfs", "ext4", "ext4"]
-
-
-def test_sizes_of_files_folders_and_of_nothing(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "b").write_bytes(b"12345")
-    (tmp_path / "c").write_bytes(b"123")
-    assert (size_of(tmp_path), size_of(tmp_path / "c"), size_of(tmp_path / "none")) == (8, 3, 0)
