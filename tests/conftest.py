@@ -91,7 +91,11 @@ def paper_model(mlm_encoder):
 
 
 def pytest_configure(config):
-    """Keep document stores of tests out of the user's home; ir_datasets reads the variable once, when a test module imports it."""
+    """Keep document stores of tests out of the user's home; ir_datasets reads the variable once, when a test module imports it.
+
+    And let Java, which runs for a second at a time here, neither compile for hours to come nor collect garbage in threads.
+    """
+    os.environ["JAVA_TOOL_OPTIONS"] = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     home = tempfile.mkdtemp(prefix="ir_datasets-")
     os.environ["IR_DATASETS_HOME"] = home
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
