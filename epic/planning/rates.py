@@ -65,6 +65,14 @@ def memory_within(limit: int, models: list[dict]) -> int:
     return min(limit, max(map(memory_of, models)))
 
 
+ONE_FILE = 10_000  # passages
+
+
+def java_threads(passages: int, wanted: int) -> int:
+    """Return the threads of indexing or searching: a small collection is one file, and its jobs run beside each other."""
+    return wanted if passages > ONE_FILE else 1
+
+
 def java_memory(heap_mb: int) -> int:
     """Return the MB of memory of a job that starts Java: its heap, and the share of Java and Python beside it."""
     return heap_mb + 2_000

@@ -16,7 +16,7 @@ rule index:
         "results/{experiment}/benchmarks/index/{first_stage}.tsv"
     conda:
         "../../environment.yml"
-    threads: 8
+    threads: lambda wildcards: rates.java_threads(setting("data", "count")(wildcards), 8)
     resources:
         heap_mb=setting("compute", "index_memory_mb"),
         mem_mb=lambda wildcards: rates.java_memory(setting("compute", "index_memory_mb")(wildcards)),

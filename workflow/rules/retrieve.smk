@@ -17,7 +17,7 @@ rule retrieve:
         "results/{experiment}/benchmarks/retrieve/{first_stage}/{query_set}.tsv"
     conda:
         "../../environment.yml"
-    threads: 2
+    threads: lambda wildcards: rates.java_threads(setting("data", "count")(wildcards), 2)
     resources:
         heap_mb=setting("compute", "index_memory_mb"),
         mem_mb=lambda wildcards: rates.java_memory(setting("compute", "index_memory_mb")(wildcards)),

@@ -64,3 +64,7 @@ def test_what_is_said_to_be_of_the_page_on_performance_stands_there():
 
 def test_unpruned_rows_are_timed_with_as_many_more_candidates_as_are_planned():
     assert rates.CANDIDATES_BEYOND == MORE
+
+
+def test_java_has_one_thread_for_a_small_collection():
+    assert [rates.java_threads(336, 8), rates.java_threads(8_841_823, 8), rates.java_threads(8_841_823, 2)] == [1, 8, 2]
