@@ -100,7 +100,7 @@ def measure(systems: dict[str, System], queries: dict[str, str], warm_up: int) -
     """Return, by row, timings after the warm-up in file order, and the reason for a missing cold pass."""
     counted = dict(list(queries.items())[warm_up:])
     evict(*(path for system in systems.values() for path in system.on_disk))  # all begin alike, whatever was read before
-    gc.freeze()  # models and libraries stay: collections when files are closed need not look at them, for a fifth of a second each
+    gc.freeze()  # models and libraries stay; looking at them whenever files are closed would take a fifth of a second each time
     warm = _in_turns(systems, queries)
     found = {}
     for row, system in systems.items():
