@@ -9,6 +9,7 @@ READY := $(VENV)/.ready
 BIN := $(CURDIR)/$(VENV)/bin
 CORES ?= all
 BENCH ?= full
+PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export PATH := $(BIN):$(PATH)
 
 .PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph clean
@@ -59,13 +60,13 @@ lint: $(READY)  ## ruff, snakefmt and snakemake's own linter
 	snakemake --lint
 
 test: lint  ## lint and all tests, but for test-paper
-	python -m pytest -m "not paper" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not paper"
 
 test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
 	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
-	python -m pytest tests/unit tests/docs tests/parity
+	$(PYTEST) tests/unit tests/docs tests/parity
 
 bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
 	@python -m tests.bench $(BENCH)
