@@ -9,6 +9,7 @@ READY := $(VENV)/.ready
 LOCK := $(addprefix requirements/,common.txt cpu.txt cuda.txt)
 CORES ?= all
 BENCH ?= full
+PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
@@ -58,13 +59,13 @@ lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	hadolint Dockerfile
 
 test: lint  ## lint and all tests, but for test-paper
-	python -m pytest -m "not paper" -n 2 --dist loadfile --no-loadscope-reorder
+	$(PYTEST) -m "not paper"
 
 test-paper: $(READY)  ## the paper's whole experiment on tiny files of the published formats
 	python -m pytest -m paper
 
 unit: $(READY)  ## the fast tests only
-	python -m pytest tests/unit tests/docs tests/parity
+	$(PYTEST) tests/unit tests/docs tests/parity
 
 bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
 	@python -m tests.bench $(BENCH)

@@ -101,9 +101,23 @@ def pytest_configure(config):
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
 
 
+LONGEST = [
+    "test_edits.py",
+    "test_smoke.py",
+    "test_restarts.py",
+    "test_family.py",
+    "test_dryrun.py",
+]  # minutes, the first two of one run
+
+
 def pytest_collection_modifyitems(items):
-    """Tests of the whole workflow come first: they take minutes, and at the end one process would wait for the other."""
-    items.sort(key=lambda item: item.path.parent.name != "workflow")
+    """The longest files come first, then the others of the workflow and the benchmark: many short ones fill both processes to the end."""
+
+    def place(item):
+        folder, name = item.path.parent.name, item.path.name
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST) + (folder not in ("workflow", "bench"))
+
+    items.sort(key=place)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -1,5 +1,7 @@
 """Published values, rows and claims for tests."""
 
+from functools import cache
+
 from epic.judging.claims import check_all, read_claims
 from epic.judging.verdicts import judge
 from tests.conftest import ROOT
@@ -28,6 +30,9 @@ def compared(system, baseline, difference, significant, conclusion="", margin=No
     return found | {"conclusion": conclusion, "margin": margin, "p_equivalence_holm": p_equivalence}
 
 
+claims = cache(lambda: read_claims(CLAIMS))  # read once: nothing changes them
+
+
 def verdicts(evidence, differs=()):
-    found = check_all(read_claims(CLAIMS), evidence, {None: list(differs), "paper": list(differs)}, FAMILIES)
+    found = check_all(claims(), evidence, {None: list(differs), "paper": list(differs)}, FAMILIES)
     return {claim["id"]: (claim["results"][0]["ours"], claim["results"][0]["verdict"]) for claim in found}

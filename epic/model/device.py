@@ -26,7 +26,7 @@ def prepare(device: str, threads: int) -> str:
     torch.set_num_threads(threads)
     _keep_memory()
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
-    torch.use_deterministic_algorithms(True)
+    torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms() would import torch's compiler: a second a job
     torch.utils.deterministic.fill_uninitialized_memory = False  # no code here reads memory it has not written
     return device
 

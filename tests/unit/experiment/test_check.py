@@ -2,6 +2,7 @@
 
 import copy
 import re
+from functools import cache
 
 import pytest
 import yaml
@@ -43,12 +44,18 @@ def schema():
     return yaml.safe_load(SCHEMA.read_text())
 
 
+@cache
+def read_once():
+    """The schema, what was published, and the experiment smoke."""
+    return schema(), read_published(PUBLISHED), yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text())
+
+
 def load(path):
-    return load_experiment(path, schema(), read_published(PUBLISHED))
+    return load_experiment(path, *read_once()[:2])
 
 
 def changed(tmp_path, change):
-    settings = yaml.safe_load((EXPERIMENTS / "smoke.yaml").read_text())
+    settings = copy.deepcopy(read_once()[2])
     change(settings)
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(settings))
