@@ -88,7 +88,7 @@ onstart:
     if os.environ.get("EPIC_PLAN"):
         sys.exit()
     if refused:
-        raise WorkflowError(refused)
+        raise refusal(refused)
 
 
 onsuccess:

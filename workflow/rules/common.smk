@@ -13,16 +13,18 @@ from epic.planning import rates, repair
 
 FOLDERS = [Path(ROOT, "workflow", "experiments"), Path("experiments")]
 SCRIPTS = Path(ROOT, "workflow", "scripts")
-try:
-    EXPERIMENTS = load_experiments(FOLDERS)
-except ValueError as error:
-    raise WorkflowError(str(error)) from None
 
 
 def refusal(text):
     """Return an error for Snakemake, and tell the screen its words: Snakemake would show them inside a traceback."""
     logger.error(text, extra={"refusal": True})
     return WorkflowError(text)
+
+
+try:
+    EXPERIMENTS = load_experiments(FOLDERS)
+except ValueError as error:
+    raise refusal(str(error)) from None
 
 
 wildcard_constraints:

@@ -1,0 +1,65 @@
+"""The screen of a real Snakemake: a summary of a dry run, and a user's error as the last thing, alone."""
+
+import shutil
+
+import pytest
+
+from tests.conftest import ROOT, TINY, snakemake
+
+SMOKE = (ROOT / "workflow" / "experiments" / "smoke.yaml").read_text()
+FRAMING = ("Traceback", "  File ", "WorkflowError", "InputFunctionException", "rule ")
+
+
+def shown(*arguments, directory):
+    """Exit code and lines of the screen, without the line on the profile that Snakemake prints before it asks any plugin."""
+    run = snakemake(*arguments, directory=directory, VERBOSE="")
+    return run.returncode, [line for line in run.stdout.splitlines() if not line.startswith("Using workflow specific profile")]
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A folder with an experiment `mine` on a copy of the embedded collection, and a function that writes it anew."""
+    shutil.copytree(TINY, tmp_path / "tiny")
+    (tmp_path / "experiments").mkdir()
+
+    def written(old="", new=""):
+        text = SMOKE.replace("path:workflow/resources/tiny", f"path:{tmp_path}/tiny").replace(old, new, 1)
+        (tmp_path / "experiments" / "mine.yaml").write_text(text)
+
+    written()
+    return written
+
+
+def test_a_dry_run_of_the_paper_is_a_summary(tmp_path):
+    code, lines = shown("--dry-run", directory=tmp_path)
+    assert code == 0 and len(lines) < 45 and lines[-1] == "541 jobs would run; VERBOSE=1 lists them"
+    assert "     192  encode" in lines and "       1  latency" in lines
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("results/smok/table.md", "there is no experiment smok; there are mini-seeds, mini, paper, smoke"),
+        ("results/smoke/rows/bm26.md", "smoke: there is no row bm26; there are bm25, doc2query"),
+    ],
+)
+def test_what_does_not_exist_is_named_alone(target, said, tmp_path):
+    code, lines = shown(target, "--dry-run", directory=tmp_path)
+    assert code and lines[0] == "" and lines[1].startswith(said) and len(lines) == 2
+
+
+def test_a_mistake_in_an_experiment_is_named_alone(mine, tmp_path):
+    mine("batch_size: 16", "batch_sise: 16")
+    code, lines = shown("results/mine/data/manifest.json", "--dry-run", directory=tmp_path)
+    assert code and lines[1].startswith("experiments/mine.yaml line ") and "batch_sise" in lines[1] and len(lines) == 2
+
+
+def test_a_mistake_in_the_data_is_the_last_line_under_the_path_of_the_job_s_log(mine, tmp_path):
+    with (tmp_path / "tiny" / "docs.tsv").open("a") as stream:
+        stream.write("no tab here\n")
+    code, lines = shown("results/mine/data/manifest.json", directory=tmp_path)
+    assert code and lines[:1] == ["1 job to run"]
+    assert lines[-3] == "data failed; its log is results/mine/logs/data/documents.log" and not lines[-2]
+    assert lines[-1].startswith(f"{tmp_path}/tiny/docs.tsv line 337: expected id TAB text")
+    assert not [line for line in lines for framing in FRAMING if framing in line]
+    assert "Traceback" in (tmp_path / "results/mine/logs/data/documents.log").read_text()
