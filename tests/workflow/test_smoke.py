@@ -23,6 +23,14 @@ RUN_ROWS = [*TIMED, "doctttttquery-run", "bert-large"]
 NOT_RUN = ["duet-v2", "tk-1", "tk-3"]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Let torch compute on one thread: two wait for each other as soon as the other test process has work, ten times as long."""
+    import torch
+
+    torch.set_num_threads(1)
+
+
 def row(results, name):
     return json.loads((results / "rows" / f"{name}.json").read_text())
 
