@@ -17,6 +17,7 @@ def main(arguments: list[str] | None = None) -> int:
     _import_vectors(commands)
     _verify(commands)
     _mend(commands)
+    _accept(commands)
     _spread(commands)
     _show(commands)
     options = parser.parse_args(arguments)
@@ -73,22 +74,22 @@ def _run_import_vectors(options) -> None:
 
 
 def _verify(commands) -> None:
-    parser = commands.add_parser("verify", help="compare a vector store with its checksums")
-    parser.add_argument("stores", nargs="+", metavar="STORE", help="a folder of encode/ or prune/, or an imported one")
+    parser = commands.add_parser("verify", help="compare all bytes of results with what was written")
+    parser.add_argument(
+        "paths", nargs="+", metavar="PATH", help="results/EXPERIMENT, or a file or folder in it, or a vector store"
+    )
     parser.set_defaults(run=_run_verify)
 
 
 def _run_verify(options) -> None:
-    from epic.vectors.store import Store
+    from epic.planning.repair import verify
 
-    for path in options.stores:
-        store = Store(path)
-        store.verify()
-        print(f"{path}: {len(store)} vectors of {store.keep} terms, as they were written")
+    for path in options.paths:
+        print(verify(path))
 
 
 def _mend(commands) -> None:
-    parser = commands.add_parser("mend", help="remove shards and stores that were damaged, so that the next run makes them again")
+    parser = commands.add_parser("mend", help="set results that were damaged aside, so that the next run makes them again")
     parser.add_argument("results", nargs="?", default="results", help="the folder of results")
     parser.set_defaults(run=_run_mend)
 
@@ -97,6 +98,19 @@ def _run_mend(options) -> None:
     from epic.planning.repair import mend
 
     mend(options.results)
+
+
+def _accept(commands) -> None:
+    parser = commands.add_parser("accept", help="keep a result that you changed on purpose: its seal is renewed")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a file or folder of results/")
+    parser.set_defaults(run=_run_accept)
+
+
+def _run_accept(options) -> None:
+    from epic.core.seals import accept
+
+    for path in options.files:
+        print(f"{accept(path)}: kept as it is")
 
 
 def _spread(commands) -> None:

@@ -16,9 +16,11 @@ from epic.core.files import ROOT
 PACKAGE = "epic"
 SLICED = "epic.rankers."  # of its modules a stage depends on what it uses, not on the whole file
 DYNAMIC = {"globals", "getattr", "vars", "locals", "eval", "exec"}  # a module that looks names up is taken whole
-WITHOUT_RESULTS = {  # these write for people, never the same twice, or only say where code is: no result depends on them
+WITHOUT_RESULTS = {  # these write for people, never the same twice, say where code is, or refuse: no result depends on them
     "epic.core.log",
     "epic.core.machine",
+    "epic.core.seals",
+    "epic.core.stage",
     "epic.experiment.families",
     "epic.vectors.throughput",
     "epic.training.card",

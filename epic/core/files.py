@@ -25,14 +25,16 @@ def replacing(path):
     """Yield a temporary name beside `path`; move it into place only when the block ends well.
 
     The name carries host and process, so that a job orphaned by a crash and its successor never write to one file.
-    The leftovers of dead processes are removed.
+    The leftovers of dead processes are removed. The bytes are on the disk before the name is: a power cut leaves no empty file.
     """
     path, draft = Path(path), _draft_of(Path(path))
     try:
         yield draft
+        sync(draft)
         if draft.is_dir():
             remove(path)  # os.replace refuses a folder that is not empty
         os.replace(draft, path)
+        _flush(path.parent)
     finally:
         remove(draft)
 
@@ -65,6 +67,23 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+def sync(path) -> None:
+    """Wait until a file, or a folder with all that is in it, is on the disk."""
+    path = Path(path)
+    for inside in path.rglob("*") if path.is_dir() else ():
+        if not inside.is_symlink():
+            _flush(inside)
+    _flush(path)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def write_text(path, text: str) -> None:

@@ -4,6 +4,7 @@ import logging
 from itertools import islice
 from pathlib import Path
 
+from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.corpus.datasets import alone, home, load
 from epic.corpus.folder import folder_of
@@ -16,17 +17,19 @@ class Documents:
     """The passages of a collection: by id, and by position for shards.
 
     Nothing is downloaded here. The rule `data` must have built the store of an ir_datasets id; the store of a folder
-    is built if it is missing. Reading needs no lock and no place to write.
+    is built if it is missing or damaged. Reading needs no lock and no place to write. The store is compared with its seal.
     """
 
     def __init__(self, dataset: str):
         self.dataset = dataset
         store = _store(dataset)
-        if not _is_whole(store):
+        if _has_changed(store) or not _is_whole(store):
+            again = "snakemake results/EXPERIMENT/data/manifest.json --forcerun data --cores 1"
             if folder_of(dataset) is None:
+                seals.check([store.path], remedy=f"build it again: {again}")
                 raise InputError(
                     f"the documents of {dataset} are not built in {home()}; set IR_DATASETS_HOME to where they are, or build "
-                    "them on a machine with network: snakemake results/EXPERIMENT/data/manifest.json --forcerun data --cores 1"
+                    f"them on a machine with network: {again}"
                 )
             with alone():
                 store = build(dataset)
@@ -71,15 +74,26 @@ def open_documents(manifest) -> Documents:
 
 
 def build(dataset: str):
-    """Build the document store of a dataset unless it is there; call this alone. It may download."""
-    if not _is_whole(_store(dataset)):
+    """Build the document store of a dataset unless it is there as it was built; call this alone. It may download."""
+    store = _store(dataset)
+    if _has_changed(store) or not _is_whole(store):
+        seals.unseal([store.path])
         _store(dataset).clear_cache()  # leftovers of a build that was killed: ir_datasets would append to them
         _store(dataset).build()
-    store = _store(dataset)
-    if not _is_whole(store):
-        count, ids = len(store.lookup), len(store.lookup.idx())
-        raise InputError(f"{dataset}: the store in {store.path} holds {count} documents and {ids} ids; delete it and try again")
+        store = _store(dataset)
+        if not _is_whole(store):
+            raise InputError(f"{dataset}: ir_datasets built a store in {store.path} that cannot be read; is its disk full?")
+    if not seals.is_sealed(store.path):
+        try:
+            seals.seal([store.path], "data")
+        except OSError as error:  # a store that others share can be read-only
+            log.warning("%s gets no seal (%s), so that damage to it is not noticed", store.path, error.strerror)
     return store
+
+
+def _has_changed(store) -> bool:
+    """Tell whether a store differs from what was built; no, if it has no seal."""
+    return seals.is_sealed(store.path) and seals.difference_of(Path(store.path)) is not None
 
 
 def _store(dataset: str):
@@ -87,7 +101,12 @@ def _store(dataset: str):
     docs = load(dataset)
     if not hasattr(docs, "docs_store"):
         raise InputError(f"{dataset} has no documents")
-    return docs.docs_store()
+    try:
+        return docs.docs_store()
+    except AssertionError as error:  # its field names, in a file of a few bytes
+        raise InputError(
+            f"the store of {dataset} was damaged or is of another version: {error}; move that folder away"
+        ) from error
 
 
 def _is_whole(store) -> bool:

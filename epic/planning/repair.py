@@ -1,41 +1,78 @@
-"""Repair before a run: vectors that were damaged since they were written are removed, so that they are made again.
+"""Repair before a run: outputs that were damaged since they were written are set aside, so that they are made again.
 
-Snakemake looks at the time of an output, not at its content: it would use a shard that a full disk cut off, or a store
-that was overwritten. A file of the size that its header promises, and not newer than the header, is taken as whole; a newer
-one is compared with its checksums. `epic verify` compares all of them, whatever their time.
+Snakemake looks at the time of an output, not at its content: it would use a shard that was cut off, or a row that was
+overwritten. Outputs are compared with their seals: files of up to WHOLE bytes completely, larger ones by their size, unless they
+are newer than the seal or a job has refused them. `epic verify` compares all bytes.
 
 A killed job's drafts are removed when the next job writes the same file on the same machine. A cluster may use another
 machine, so drafts that were not written to for a day are removed here.
 """
 
 import logging
-import os
 import shutil
 import time
 from contextlib import suppress
 from pathlib import Path
 
-from epic.core.files import DRAFT, InputError, read_json, remove
-from epic.vectors.store import FORMAT, Store
+from epic.core import seals
+from epic.core.files import DRAFT, InputError, remove, size_of
 
 log = logging.getLogger(__name__)
-PLACES = ("*/encode/*/*-of-*", "*/prune/*/*")
+WHOLE = 256 * 2**20  # bytes; a tenth of a second
 DAY = 24 * 3600
 
 
 def mend(results) -> list[Path]:
-    """Remove damaged shards and stores below a folder of results, and return them."""
+    """Set damaged outputs below a folder of results aside, and return them."""
     remove_drafts(results)
-    removed = []
-    found = (path for place in PLACES for path in Path(results).glob(place) if path.is_dir())
-    for folder in sorted(path for path in found if not path.name.startswith(".")):  # hidden ones are being written
-        try:
-            check(folder)
-        except InputError as error:
-            log.warning("%s; it was removed, and is made again where it is needed", error)
-            shutil.rmtree(folder)
-            removed.append(folder)
-    return removed
+    found = []
+    for output in seals.sealed_below(results):
+        if not output.exists():
+            continue
+        if difference := _difference(output):
+            kept = seals.set_aside(output, keep=size_of(output) <= WHOLE)
+            where = f"it was set aside as {kept}" if kept else "it was removed"
+            log.warning("%s; %s, and is made again where it is needed", difference, where)
+            found.append(output)
+    return found
+
+
+def _difference(output: Path) -> str | None:
+    """Say how an output differs from what was written; what was compared without need is not compared again."""
+    sealed, suspect = seals.sealed_at(output), seals.was_refused(output)
+    newer = []
+
+    def reads(file: Path) -> bool:
+        if suspect or file.stat().st_mtime_ns > sealed:
+            newer.append(file)
+        return bool(newer) or file.stat().st_size <= WHOLE
+
+    try:
+        difference = seals.difference_of(output, reads)
+    except InputError as error:  # the seal itself is damaged
+        return str(error)
+    if newer and not difference:
+        seals.confirm(output)
+    return difference
+
+
+def verify(path) -> str:
+    """Compare all bytes of an output, of all outputs in a folder, or of a vector store; say what was compared."""
+    path = Path(path)
+    if (path / seals.HEADER).exists():
+        from epic.vectors.store import Store  # it brings numba, which Snakemake does not need to read the rules
+
+        store = Store(path)
+        store.verify()
+        return f"{path}: {len(store)} vectors of {store.keep} terms, as they were written"
+    own = seals.sealed_output(path)
+    outputs = [own] if own else list(seals.sealed_below(path))
+    if not outputs:
+        raise InputError(f"{path} has no seal, and nothing in it has one; only what a stage wrote can be compared")
+    for output in outputs:
+        if output.exists():
+            seals.check([output], whole=True)
+    return f"{path}: {'1 output, as it was' if len(outputs) == 1 else f'{len(outputs)} outputs, as they were'} written"
 
 
 def remove_drafts(results) -> None:
@@ -46,25 +83,6 @@ def remove_drafts(results) -> None:
             if written < time.time() - DAY:
                 remove(draft)
                 log.warning("%s: left by a job that was killed; it was removed", draft)
-
-
-def check(folder: Path) -> None:
-    """Refuse a store that differs from what was written."""
-    header = folder / "header.json"
-    if of_another_format(header):
-        log.warning("%s: of another version of this program; it was left as it is", folder)
-        return
-    store = Store(folder)
-    written = header.stat().st_mtime_ns
-    if any((folder / name).stat().st_mtime_ns > written for name in store.sums):
-        store.verify()
-        os.utime(header)  # the same bytes, copied or touched: one comparison is enough
-
-
-def of_another_format(header: Path) -> bool:
-    """Tell whether a store is of another format: it may be whole, and hours of encoding are not thrown away for that."""
-    facts = read_json(header) if header.exists() else None
-    return isinstance(facts, dict) and isinstance(facts.get("format"), str) and facts["format"] != FORMAT
 
 
 def remove_states(results) -> list[Path]:

@@ -64,6 +64,7 @@ def pruned_loader(store: Store):
     def load(doc_ids) -> Candidates:
         rows = store.positions(doc_ids)
         store.announce(rows)
+        store.compare(rows)
         terms, weights = store.terms[rows], store.weights[rows]  # (k, keep), copies: this is the read from disk
         return Candidates(doc_ids, lambda query: dot(terms, weights, np.arange(len(rows)), query))
 

@@ -88,6 +88,7 @@ def scores(store: Store, doc_ids: list[str], query: QueryVector) -> np.ndarray:
     """Return sim(q, d) of the candidates, in their order; refuse a candidate without a vector."""
     rows = store.positions(doc_ids)  # (k,)
     store.announce(rows)
+    store.compare(rows)
     return dot(store.terms, store.weights, rows, query)
 
 

@@ -3,6 +3,7 @@
 header.json    documents, keep, vocabulary, model digest, checksums, first position in the collection
 terms.u16      term ids, ascending in each row
 weights.f16    their weights
+sums.u64       a checksum of each row (`row_sums`), compared when the row is first read
 ids.bytes      document ids with order.i64 (`store_ids`), only if they are not the numbers from the first position on
 """
 
@@ -12,16 +13,19 @@ from pathlib import Path
 
 import numpy as np
 
+from epic.core import seals
 from epic.core.files import InputError, read_json, sha256_of, write_json
 from epic.core.mapped import Mapped, announce
 from epic.model.checkpoint import model_digest
 from epic.model.query_vector import MAX_VOCABULARY
 from epic.vectors import store_ids as ids
+from epic.vectors.row_sums import factors, row_sums
 
 UNKNOWN = "unknown"  # the model of vectors that were imported without one
-FORMAT = "epic-vectors-2"
+FORMAT = "epic-vectors-3"
 KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
 ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
+SUMS = "sums.u64"
 
 
 def open_store(path, checkpoint) -> "Store":
@@ -40,18 +44,19 @@ class Store:
     def __init__(self, path):
         self.path = Path(path)
         if not (self.path / "header.json").exists():
-            raise InputError(f"{path}: not a vector store (no header.json: foreign, or half-written); delete it and run again")
+            raise InputError(f"{path}: not a vector store (it has no header.json); {_again(path)}")
         header = read_json(self.path / "header.json")
         found = header.get("format") if isinstance(header, dict) else None
         if found != FORMAT:
-            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; delete it and run again")
+            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; {_again(path)}")
         if absent := sorted(KEYS - header.keys()):
-            raise InputError(f"{path}/header.json has no {absent[0]}; delete {path} and run again")
+            raise InputError(f"{path}/header.json has no {absent[0]}; {_again(path)}")
         self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
         self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
         if self.vocabulary > MAX_VOCABULARY:
             raise InputError(f"{path}: {self.vocabulary} vocabulary entries do not fit 16-bit term ids")
         sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
+        sizes[SUMS] = self.documents * 8
         if width is not None:
             sizes |= dict(zip(ids.FILES, (self.documents * width, self.documents * 8), strict=True))
         self._check(sizes)
@@ -83,9 +88,9 @@ class Store:
             path = self.path / name
             found = path.stat().st_size if path.exists() else 0
             if found != expected:
-                raise InputError(f"{path}: {found} bytes, the header promises {expected}; delete {self.path} and run again")
+                raise InputError(f"{path}: {found} bytes, the header promises {expected}; {_again(self.path)}")
             if name not in self.sums:
-                raise InputError(f"{self.path}/header.json has no checksum of {name}; delete {self.path} and run again")
+                raise InputError(f"{self.path}/header.json has no checksum of {name}; {_again(self.path)}")
 
     def __len__(self) -> int:
         return self.documents
@@ -101,6 +106,26 @@ class Store:
         if len(rows) and rows.min() < 0:
             raise InputError(f"{self.path}: no vector for document {doc_ids[int(rows.argmin())]!r}")
         return rows
+
+    @cached_property
+    def _compared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Which rows have been compared (n,), the checksums of all rows (n, 1), and the factors that make them (keep,)."""
+        sums = Mapped(self.path / SUMS, np.uint64, (self.documents, 1)).array  # (n, 1)
+        return np.zeros(self.documents, dtype=bool), sums, factors(self.keep)
+
+    def compare(self, rows: np.ndarray) -> None:
+        """Refuse rows (k,) that are not as they were written; each is compared when it is first read."""
+        seen, sums, odd = self._compared
+        if (fresh := rows[~seen[rows]]).size:  # (m,)
+            good = row_sums(self.terms, self.weights, fresh, odd) == sums[fresh, 0]  # (m,)
+            if not good.all():
+                row = int(fresh[good.argmin()])
+                seals.refuse(self.path)
+                raise InputError(
+                    f"{self.path}: the vector of document {self.ids(slice(row, row + 1))[0]} is not the one that was written; "
+                    + _again(self.path)
+                )
+            seen[fresh] = True
 
     def announce(self, rows: np.ndarray) -> None:
         """Announce that these rows will be read now."""
@@ -133,7 +158,13 @@ class Store:
 
     def _same(self, name: str, found: str) -> None:
         if found != self.sums[name]:
-            raise InputError(f"{self.path / name}: the content has changed; delete {self.path} and run again")
+            seals.refuse(self.path)
+            raise InputError(f"{self.path / name}: the content has changed; {_again(self.path)}")
+
+
+def _again(path) -> str:
+    """Say how to get a store again."""
+    return f"make it again (snakemake {path} --force --cores all), or import it again"
 
 
 class StoreWriter:
@@ -147,26 +178,29 @@ class StoreWriter:
         self.keep, self.vocabulary, self.model, self.start = min(keep, vocabulary), vocabulary, model, start
         self._files = {name: open(self.path / name, "wb") for name in ARRAYS}  # noqa: SIM115 - close() does
         self._sums = {name: hashlib.sha256() for name in ARRAYS}
+        self._row_sums = open(self.path / SUMS, "wb")  # noqa: SIM115 - close() does
+        self._factors = factors(self.keep)
         self._ids = ids.IdWriter(self.path, start)
 
     def add(self, doc_ids: list[str], terms: np.ndarray, weights: np.ndarray) -> None:
         """Append rows: terms (n, keep) ascending, weights (n, keep) float16."""
         if terms.shape != (len(doc_ids), self.keep) or terms.shape != weights.shape:
             raise ValueError(f"{len(doc_ids)} documents, terms {terms.shape}, weights {weights.shape}, keep {self.keep}")
-        for rows, (name, dtype) in zip((terms, weights), ARRAYS.items(), strict=True):
-            data = np.ascontiguousarray(rows, dtype=dtype)
+        arrays = [np.ascontiguousarray(rows, dtype=dtype) for rows, dtype in zip((terms, weights), ARRAYS.values(), strict=True)]
+        for name, data in zip(ARRAYS, arrays, strict=True):
             self._files[name].write(data)
             self._sums[name].update(data)
+        self._row_sums.write(row_sums(*arrays, np.arange(len(doc_ids)), self._factors))
         self._ids.add(doc_ids)
 
     def close(self, *others: str) -> int:
         """Write ids and header, with checksums of these and of other files in the folder; return the number of documents."""
-        for stream in self._files.values():
+        for stream in (*self._files.values(), self._row_sums):
             stream.close()
         sums, width = {name: found.hexdigest() for name, found in self._sums.items()}, self._ids.close()
         if width is not None:
             others += ids.FILES
-        sums |= {name: sha256_of(self.path / name) for name in others}
+        sums |= {name: sha256_of(self.path / name) for name in (SUMS, *others)}
         header = {"format": FORMAT, "documents": self._ids.count, "keep": self.keep, "vocabulary": self.vocabulary}
         header |= {"model": self.model, "start": self.start, "ids_width": width, "sha256": sums}
         write_json(self.path / "header.json", header)

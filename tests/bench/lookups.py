@@ -2,7 +2,7 @@
 
 from itertools import cycle
 from pathlib import Path
-from time import perf_counter, process_time
+from time import perf_counter, perf_counter_ns, process_time
 
 import numpy as np
 import torch
@@ -70,6 +70,9 @@ def lookups(folder: Path, scale: Scale, notes: dict):
 
             expected, took = _gather(store, *asked.sets[0])
             notes.setdefault("numpy gather, us a query", {})[f"k={k}, r={keep}"] = took
+            notes.setdefault("comparing rows with their checksums, us a query", {})[f"k={k}, r={keep}"] = _compared(
+                store.path, asked
+            )
             yield _looked_up(their_way, our_way, scale.light_rounds, expected, k=k, r=keep)
 
 
@@ -92,6 +95,27 @@ def _gather(store: Store, queries, docs) -> tuple[list[np.ndarray], float]:
         found.append((table[store.terms[rows]] * store.weights[rows]).sum(axis=1))
         table[query.terms] = 0
     return found, round((process_time() - start) / len(docs) * 1e6, 1)
+
+
+def _compared(path: Path, asked: Asked) -> dict[str, float]:
+    """Median times of a query without comparing rows, when all its rows are read for the first time, and when none is."""
+    times: dict[str, list[int]] = {"not compared": [], "read first": [], "read before": []}
+    for queries, docs in asked.sets:
+        store = Store(path)  # a new one has compared nothing
+        for query, ids in zip(queries, docs, strict=True):  # the rows are in the page cache and mapped
+            _dotted(store, ids, query)
+        for name, way in (("read first", scores), ("not compared", _dotted), ("read before", scores)):
+            for query, ids in zip(queries, docs, strict=True):
+                start = perf_counter_ns()
+                way(store, ids, query)
+                times[name].append(perf_counter_ns() - start)
+    return {name: round(float(np.median(found)) / 1e3, 1) for name, found in times.items()}
+
+
+def _dotted(store: Store, ids: list[str], query: QueryVector) -> np.ndarray:
+    rows = store.positions(ids)
+    store.announce(rows)
+    return dot(store.terms, store.weights, rows, query)
 
 
 def dense_lookups(folder: Path, scale: Scale):

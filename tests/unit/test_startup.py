@@ -71,8 +71,8 @@ WORKFLOW = (ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.sm
 
 def head_of(script) -> str:
     """The imports of a script: all that stands before its work."""
-    imports, work, _ = (SCRIPTS / f"{script}.py").read_text().partition("\nwith log_to(")
-    assert work, f"{script}.py does not begin its work by `with log_to(`"
+    imports, work, _ = (SCRIPTS / f"{script}.py").read_text().partition("\nwith stage(")
+    assert work, f"{script}.py does not begin its work by `with stage(`"
     return imports
 
 

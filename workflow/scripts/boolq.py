@@ -1,7 +1,7 @@
 """Make a collection of BoolQ's questions."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.boolq import make_boolq
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     make_boolq(snakemake.output.folder)

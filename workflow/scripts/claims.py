@@ -1,10 +1,10 @@
 """Check the sentences of the paper."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.judging.claims import write_claims
 from epic.judging.evidence import read_evidence
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     evidence = read_evidence(
         headline=params.headline,

@@ -1,8 +1,8 @@
 """Sum up the costs of a model's vectors."""
 
 from epic.analysis.costs import write_costs
-from epic.core.log import log_to
+from epic.core.stage import stage
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files = snakemake.input
     write_costs(files.paces, files.shards[0], snakemake.params.stores, snakemake.output.costs)

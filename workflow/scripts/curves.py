@@ -1,8 +1,8 @@
 """Draw the course of training."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.report.figures import training_figure
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     title = f"Training: {snakemake.wildcards.experiment}, model {snakemake.wildcards.model}"
     training_figure(snakemake.input.history, title, [snakemake.output.png, snakemake.output.pdf])

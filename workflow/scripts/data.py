@@ -1,7 +1,7 @@
 """Fetch, check and count the documents."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.data import prepare_documents
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     prepare_documents(snakemake.params.documents, snakemake.params.total, snakemake.output.manifest)

@@ -1,6 +1,6 @@
 """Encode one shard of the collection."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.documents import open_documents
 from epic.experiment.settings import EncodeSettings
 from epic.model.checkpoint import model_digest
@@ -8,7 +8,7 @@ from epic.model.epic import load_model
 from epic.vectors.encode import encode_shard
 from epic.vectors.throughput import write_pace
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     compute = snakemake.params.compute
     seconds = encode_shard(
         model=load_model(snakemake.input.checkpoint, compute),

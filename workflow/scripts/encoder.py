@@ -1,7 +1,7 @@
 """Put the pre-trained encoder of a model into the experiment."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.model.encoder import prepare_encoder
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     prepare_encoder(**snakemake.params.encoder, out=snakemake.output.folder)

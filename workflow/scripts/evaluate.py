@@ -1,9 +1,9 @@
 """Evaluate one run."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.evaluation.evaluate import evaluate
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     evaluate(
         run_path=snakemake.input.run,
         queries_path=snakemake.input.queries,

@@ -1,10 +1,10 @@
 """Write the texts that a first stage indexes."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.documents import open_documents
 from epic.first_stage.expand import expand, source_of
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     expand(
         documents=open_documents(snakemake.input.manifest),
         predicted=source_of(snakemake.input.predicted),

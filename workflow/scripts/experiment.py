@@ -1,8 +1,8 @@
 """Write down the experiment as it is run."""
 
 from epic.core.files import write_text
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.experiment.expansion import as_yaml
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     write_text(snakemake.output.yaml, as_yaml(snakemake.params.settings))

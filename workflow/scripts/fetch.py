@@ -1,7 +1,7 @@
 """Download one published file."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.fetch import fetch
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     fetch(snakemake.params.download["urls"], snakemake.params.download["md5"], snakemake.output.file)

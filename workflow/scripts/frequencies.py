@@ -1,7 +1,7 @@
 """Add up the value counts of all shards."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.vectors.frequencies import gather
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     gather(snakemake.input.shards, snakemake.output.counts)

@@ -1,7 +1,7 @@
 """Build one Lucene index."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.first_stage.index import index
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     index(snakemake.input.collection, snakemake.threads, snakemake.resources.heap_mb, snakemake.output.lucene)

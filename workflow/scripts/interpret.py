@@ -1,11 +1,11 @@
 """Weigh the words of some texts."""
 
 from epic.analysis.interpret import write_interpretation
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.documents import open_documents
 from epic.model.epic import load_model
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     params = snakemake.params
     write_interpretation(
         model=load_model(snakemake.input.checkpoint, params.compute),

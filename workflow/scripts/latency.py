@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 from epic.core.files import replacing, scratch
-from epic.core.log import log_to
 from epic.core.machine import machine
+from epic.core.stage import stage
 from epic.latency.latency import Bench, System, measure, timed_queries
 from epic.latency.timings import write_latency
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     params, settings, out = snakemake.params, snakemake.params.latency, snakemake.output.folder
     queries = timed_queries(snakemake.input.queries, settings["warm_up"], settings["measured"])
     with scratch(f"{out}.vectors") as folder:  # for unpruned vectors; beside the results, since /tmp may be small

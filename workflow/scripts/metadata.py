@@ -1,9 +1,9 @@
 """Write down the facts of this run."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.report.metadata import write_metadata
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     write_metadata(
         experiment=files.experiment,

@@ -1,10 +1,10 @@
 """Gather the shards of a model, pruned."""
 
 from epic.core.files import read_json
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.vectors.prune import prune
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     prune(
         shards=snakemake.input.shards,
         keep=int(snakemake.wildcards.keep),

@@ -1,7 +1,7 @@
 """Draw effectiveness against the number of kept terms."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.report.charts import pruning
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     pruning(snakemake.input.table, [snakemake.output.png, snakemake.output.pdf])

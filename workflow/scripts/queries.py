@@ -1,10 +1,10 @@
 """Write one query set and its judgments as plain files."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.data import prepare_queries
 from epic.corpus.documents import open_documents
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     prepare_queries(
         dataset=snakemake.params.dataset,
         documents=open_documents(snakemake.input.manifest),

@@ -2,11 +2,11 @@
 
 import os
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.report.differences import differing
 from epic.report.report import write_report
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     write_report(
         files=params.files | {"deviations": files.deviations},

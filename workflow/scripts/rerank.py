@@ -1,12 +1,12 @@
 """Re-rank one query set for one row."""
 
 from epic.core.files import read_json
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.runs import read_run, write_run
 from epic.rankers import family
 from epic.ranking.rerank import head, rerank, scores_of
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params, first = snakemake.input, snakemake.params, read_run(snakemake.input.run)
     candidates = head(first, read_json(files.cutoff)["cutoff"])
     scored = scores_of(family(params.family), candidates, files, params.compute, params.token_budget)

@@ -1,9 +1,9 @@
 """Run one query set through one first stage."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.first_stage.retrieve import retrieve
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     retrieve(
         index=snakemake.input.lucene,
         queries=snakemake.input.queries,

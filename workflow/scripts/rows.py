@@ -1,10 +1,10 @@
 """Write one row: its facts, and a page about it."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.judging.rows import write_row
 from epic.report.row_page import render_row
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     write_row(
         row=params.row,

@@ -1,9 +1,9 @@
 """Test all declared comparisons of one query set."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.evaluation.significance import write_tests
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     write_tests(
         families=snakemake.params.families,
         paths=snakemake.params.values,

@@ -1,8 +1,8 @@
 """Count the collection."""
 
 from epic.analysis.statistics import write_statistics
-from epic.core.log import log_to
+from epic.core.stage import stage
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, datasets = snakemake.input, snakemake.params.datasets
     write_statistics(files.manifest, files.shards, datasets, files.checkpoint, snakemake.output.collection)

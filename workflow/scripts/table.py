@@ -1,9 +1,9 @@
 """Write the results table."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.report.table import write_table
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     write_table(
         rows=snakemake.input.rows,
         latencies=snakemake.params.latencies,

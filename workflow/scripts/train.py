@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.documents import open_documents
 from epic.experiment.settings import TrainSettings
 from epic.model.device import prepare
@@ -14,7 +14,7 @@ from epic.training.resume import State, key_of
 from epic.training.train import train
 from epic.training.validation import open_validation
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     files, params, settings = snakemake.input, snakemake.params, TrainSettings(**snakemake.params.train)
     model, kind = params.model, family(params.model["family"])
     ranker = kind.create(files.encoder, model, files.start, prepare(params.device, settings.threads))

@@ -1,9 +1,9 @@
 """Write the training triples."""
 
-from epic.core.log import log_to
+from epic.core.stage import stage
 from epic.corpus.triples import write_triples
 
-with log_to(snakemake.log[0]):
+with stage(snakemake):
     write_triples(
         source=snakemake.params.source,
         count=snakemake.params.total,

@@ -80,6 +80,36 @@ def test_a_store_that_was_cut_off_is_built_anew(collection_of, name):
     assert [text for _, text in again.span(range(50))] == texts
 
 
+@pytest.mark.parametrize("name", ["bin", "bin.pos", "idx.doc_id.pos", "idx.doc_id.key"])
+def test_a_store_with_a_flipped_bit_and_kept_times_is_built_anew(collection_of, name):
+    texts = [f"passage number {i}" for i in range(50)]
+    documents = collection_of(*texts)
+    path = documents.folder / name
+    state, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    os.utime(path, ns=(state.st_atime_ns, state.st_mtime_ns))
+    again = Documents(documents.dataset)
+    assert [text for _, text in again.span(range(50))] == texts == again.texts([str(i) for i in range(50)])
+
+
+def test_a_store_of_a_dataset_that_would_be_downloaded_is_refused_when_it_differs(collection_of, monkeypatch):
+    documents = collection_of("a", "b")
+    monkeypatch.setattr("epic.corpus.documents.folder_of", lambda name: None)
+    (documents.folder / "bin").write_bytes(b"")
+    with pytest.raises(
+        InputError, match=r"bin has 0 bytes; .* were written by the stage data; build it again: snakemake .*--forcerun data"
+    ):
+        Documents(documents.dataset)
+
+
+def test_a_store_whose_field_names_were_damaged_is_refused_by_its_place(collection_of):
+    documents = collection_of("a", "b")
+    (documents.folder / "bin.meta").write_text("doc_jd text")
+    with pytest.raises(InputError, match="was damaged, or is of another version"):
+        Documents(documents.dataset)
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # such a store fails once more when it is freed
 @pytest.mark.parametrize(
     ("name", "left"),

@@ -103,5 +103,5 @@ def test_a_flipped_bit_in_any_file_is_noticed_by_verify(tmp_path):
 def test_an_interrupted_writer_leaves_no_store(tmp_path):
     writer = StoreWriter(tmp_path / "a", 2, 10, "m")
     writer.add(["0"], np.array([[1, 2]], np.uint16), np.array([[1, 2]], np.float16))
-    with pytest.raises(InputError, match="half-written"):
+    with pytest.raises(InputError, match="not a vector store"):
         Store(tmp_path / "a")
