@@ -104,9 +104,7 @@ def _store(dataset: str):
     try:
         return docs.docs_store()
     except AssertionError as error:  # its field names, in a file of a few bytes
-        raise InputError(
-            f"the store of {dataset} was damaged or is of another version: {error}; move that folder away"
-        ) from error
+        raise InputError(f"the store of {dataset} was damaged, or is of another version: {error}; move it away") from error
 
 
 def _is_whole(store) -> bool:
