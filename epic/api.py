@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
+from epic.core import seals
 from epic.core.files import InputError
 from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
@@ -32,6 +33,7 @@ class Epic(EpicModel):
     @classmethod
     def from_pretrained(cls, path, device: str = "cpu") -> "Epic":
         """Load a trained model; on a CPU its queries run in ONNX Runtime."""
+        seals.check([path])
         found = super().from_pretrained(path, device)
         found.graph = graph_session(path, torch.get_num_threads()) if device == "cpu" else None
         found.graph_of = found.changes()

@@ -102,7 +102,7 @@ def read_json(path):
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
-        raise InputError(f"{path}: not valid JSON ({error}); delete it and run again") from error
+        raise InputError(f"{path}: not valid JSON ({error}); it was damaged: make it again, or copy it anew") from error
 
 
 def size_of(path) -> int:

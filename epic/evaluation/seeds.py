@@ -4,6 +4,7 @@ import statistics
 
 import pandas as pd
 
+from epic.core import seals
 from epic.core.files import InputError
 from epic.evaluation.evaluate import read_values
 from epic.evaluation.measures import mean
@@ -18,6 +19,7 @@ def spread(paths: list) -> str:
     """
     if len(paths) < 2:
         raise InputError(f"a spread needs two or more runs, not {len(paths)}")
+    seals.check(paths)
     runs = {str(path): read_values(path) for path in paths}
     if len(runs) < len(paths):
         raise InputError("a spread needs different runs; one was named twice")

@@ -4,6 +4,7 @@ import textwrap
 from collections import Counter
 from pathlib import Path
 
+from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.core.terminal import columns
 
@@ -16,6 +17,7 @@ def summary(results) -> str:
     folder = Path(results)
     if not (folder / "table.json").exists():
         raise InputError(f"{folder} has no table.json yet; run `snakemake {folder}/table.json --cores all` first")
+    seals.check([folder / "table.json"])
     table = read_json(folder / "table.json")
     lines = [f"{table['title']}: MRR@10 on {table['headline']}, unless the row names another query set", "", *_table(table)]
     places = [("report", "report.html"), ("rows", "rows/"), ("figures", "figures/"), ("logs", "logs/")]
@@ -67,4 +69,6 @@ def finding(table: dict, tests: list[dict]) -> str:
 
 def _tests(folder: Path, headline: str) -> list[dict]:
     """Return all tests on the query set of the table."""
-    return [test for family in read_json(folder / "significance" / f"{headline}.json")["families"] for test in family["tests"]]
+    path = folder / "significance" / f"{headline}.json"
+    seals.check([path])
+    return [test for family in read_json(path)["families"] for test in family["tests"]]

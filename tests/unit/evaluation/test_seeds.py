@@ -3,6 +3,7 @@
 import pytest
 
 from epic.__main__ import main
+from epic.core import seals
 from epic.core.files import InputError
 from epic.evaluation.seeds import spread
 
@@ -55,3 +56,10 @@ def test_runs_that_do_not_belong_together(tmp_path, capsys):
         spread([one, values(tmp_path, "graded.tsv", ("a", 1.0), ("b", 0.0), measures=("RR@10", "AP(rel=2)"))])
     assert main(["spread", str(one), str(tmp_path / "absent.tsv")]) == 1
     assert "absent.tsv" in capsys.readouterr().err
+
+
+def test_values_that_were_cut_off_since_they_were_written_are_refused(tmp_path, capsys):
+    paths = [values(tmp_path, name, ("1", 1), ("2", 0)) for name in ("a.tsv", "b.tsv")]
+    seals.seal([paths[1]], "evaluate")
+    paths[1].write_text("".join(paths[1].read_text().splitlines(keepends=True)[:-1]))
+    assert main(["spread", *map(str, paths)]) == 1 and "were written by the stage evaluate" in capsys.readouterr().err

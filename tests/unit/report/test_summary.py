@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from epic.core import seals
 from epic.core.files import InputError
 from epic.report.summary import WIDTH, finding, summary
 
@@ -71,4 +72,13 @@ def test_one_sentence_says_what_was_found():
 
 def test_a_folder_without_a_table_is_refused_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(InputError, match=r"has no table\.json yet; run `snakemake .*table\.json --cores all` first"):
+        summary(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["table.json", "significance/test.json"])
+def test_numbers_that_were_changed_since_they_were_written_are_not_shown(results, tmp_path, name):
+    results(BM25, EPIC)
+    seals.seal([tmp_path / name], "table")
+    (tmp_path / name).write_text((tmp_path / name).read_text().replace("0.", "1.", 1))
+    with pytest.raises(InputError, match="has other content than was written by the stage table"):
         summary(tmp_path)
