@@ -58,6 +58,11 @@ def check(inputs: Iterable, remedy: str | None = None, whole: bool = False) -> N
             raise InputError(f"{difference} by the stage {_read(output)['stage']}; {again}")
 
 
+def again(output) -> str:
+    """Say how to get an output again."""
+    return f"make it again (snakemake {output} --force --cores all), or import it again"
+
+
 def refuse(output) -> None:
     """Leave a mark that an output differs from what was written, if it has a seal."""
     output = Path(output)

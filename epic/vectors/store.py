@@ -44,13 +44,13 @@ class Store:
     def __init__(self, path):
         self.path = Path(path)
         if not (self.path / "header.json").exists():
-            raise InputError(f"{path}: not a vector store (it has no header.json); {_again(path)}")
+            raise InputError(f"{path}: not a vector store (it has no header.json); {seals.again(path)}")
         header = read_json(self.path / "header.json")
         found = header.get("format") if isinstance(header, dict) else None
         if found != FORMAT:
-            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; {_again(path)}")
+            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; {seals.again(path)}")
         if absent := sorted(KEYS - header.keys()):
-            raise InputError(f"{path}/header.json has no {absent[0]}; {_again(path)}")
+            raise InputError(f"{path}/header.json has no {absent[0]}; {seals.again(path)}")
         self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
         self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
         if self.vocabulary > MAX_VOCABULARY:
@@ -88,9 +88,9 @@ class Store:
             path = self.path / name
             found = path.stat().st_size if path.exists() else 0
             if found != expected:
-                raise InputError(f"{path}: {found} bytes, the header promises {expected}; {_again(self.path)}")
+                raise InputError(f"{path}: {found} bytes, the header promises {expected}; {seals.again(self.path)}")
             if name not in self.sums:
-                raise InputError(f"{self.path}/header.json has no checksum of {name}; {_again(self.path)}")
+                raise InputError(f"{self.path}/header.json has no checksum of {name}; {seals.again(self.path)}")
 
     def __len__(self) -> int:
         return self.documents
@@ -123,7 +123,7 @@ class Store:
                 seals.refuse(self.path)
                 raise InputError(
                     f"{self.path}: the vector of document {self.ids(slice(row, row + 1))[0]} is not the one that was written; "
-                    + _again(self.path)
+                    + seals.again(self.path)
                 )
             seen[fresh] = True
 
@@ -159,12 +159,7 @@ class Store:
     def _same(self, name: str, found: str) -> None:
         if found != self.sums[name]:
             seals.refuse(self.path)
-            raise InputError(f"{self.path / name}: the content has changed; {_again(self.path)}")
-
-
-def _again(path) -> str:
-    """Say how to get a store again."""
-    return f"make it again (snakemake {path} --force --cores all), or import it again"
+            raise InputError(f"{self.path / name}: the content has changed; {seals.again(self.path)}")
 
 
 class StoreWriter:

@@ -18,7 +18,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     # words for people
     ("training/train.py", "lower train.learning_rate", "choose a lower train.learning_rate", NOTHING),
     ("vectors/phi.py", "encoding failed at document", "could not encode document", NOTHING),
-    ("vectors/store.py", "delete it and run again", "remove it and run again", NOTHING),
+    ("vectors/store.py", "not a vector store (", "no vector store (", NOTHING),
     ("model/authors_weights.py", "docs/model.md says where", "the page on models says where", NOTHING),
     ("corpus/text_files.py", "ids must be unique", "every id must be unique", NOTHING),
     ("training/train.py", '"best: iteration', '"the best: iteration', NOTHING),  # a log record
