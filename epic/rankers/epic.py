@@ -38,7 +38,11 @@ SETTINGS = {
             },
         },
         {
-            "if": {"properties": {"settings": {"properties": {"released_batches": {"const": True}}, "required": ["released_batches"]}}},
+            "if": {
+                "properties": {
+                    "settings": {"properties": {"released_batches": {"const": True}}, "required": ["released_batches"]}
+                }
+            },
             "then": {
                 "properties": {
                     "start": {"type": "object", "description": "released_batches is for the authors' weights"},

@@ -41,7 +41,7 @@ def test_beside_a_longer_text_a_text_has_the_windows_of_that_one_and_is_never_lo
 def test_no_window_of_a_text_is_empty_or_too_long(window):
     for length in range(1, 8 * window):
         sizes = [len(part) for part in windows_of([0] * length, window)]
-        assert sum(sizes) == length and 0 < min(sizes) and max(sizes) == sizes[0] <= window
+        assert sum(sizes) == length and min(sizes) > 0 and max(sizes) == sizes[0] <= window
 
 
 def test_the_special_tokens_are_those_of_the_tokenizer_even_where_both_pairs_exist():

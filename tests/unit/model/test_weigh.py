@@ -50,15 +50,18 @@ def test_a_weight_that_is_not_finite_is_refused_with_the_query(checkpoint):
             weigh(encode, {"q7": "cost of a pool"})
 
 
-def test_a_query_set_is_encoded_query_by_query_unless_the_checkpoint_asks_for_the_released_batches(checkpoint):
-    queries = {"short": "a", "long": "cost of a pool b c d"}
+def test_a_query_set_is_encoded_query_by_query_unless_the_checkpoint_asks_for_the_released_batches(released, tmp_path):
+    queries, checkpoint = {"short": "a", "long": "cost of a pool b c d"}, tmp_path / "checkpoint"
+    released.equations.theta1.weight.data *= 10  # so that a position is seen in the weights
+    released.eval().save_pretrained(checkpoint)
+    export(checkpoint)
     alone = query_vectors(checkpoint, CPU, queries)
     assert alone["short"].weights.tolist() == query_encoder(checkpoint, CPU)("a").weights.tolist()
     facts = read_json(checkpoint / "epic.json")
     write_json(checkpoint / "epic.json", facts | {"released_batches": True})
     padded = query_vectors(checkpoint, CPU, queries)
     assert padded["short"].terms.tolist() == alone["short"].terms.tolist()
-    assert padded["short"].weights != pytest.approx(alone["short"].weights, rel=1e-4)  # its [SEP] stands elsewhere
+    assert padded["short"].weights != pytest.approx(alone["short"].weights, rel=1e-3)  # its [SEP] stands elsewhere
     assert padded["long"].weights == pytest.approx(alone["long"].weights, rel=1e-4)
 
 
