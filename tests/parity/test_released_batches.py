@@ -23,6 +23,7 @@ from epic.model.epic import EpicModel
 from epic.model.equations import phi_d
 from epic.model.query_onnx_export import export
 from epic.model.weigh import query_vectors
+from epic.vectors.at_query_time import dense_vectors
 from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
@@ -242,6 +243,14 @@ def test_query_vectors_are_those_of_batches_of_sixteen_and_unpruned_scores_their
     for query_id, hits in scored.items():
         rows = [int(hit.doc_id[1:]) for hit in hits]
         assert [hit.score for hit in hits] == pytest.approx(expected[rows] @ phi_q[int(query_id[1:])], rel=2e-3)
+
+
+def test_the_unpruned_vectors_that_are_timed_are_the_same(checkpoint, collection, expected, tmp_path):
+    rows = [18, 0, 10, 3]
+    encode = {"token_budget": 1024, "vocabulary_block": 7}
+    dense_vectors(checkpoint, CPU, collection, [f"d{row}" for row in rows], encode, tmp_path / "0.f16")
+    found = np.fromfile(tmp_path / "0.f16", np.float16).reshape(len(rows), -1)
+    assert np.allclose(found, expected[rows], rtol=2e-3, atol=1e-6)
 
 
 def test_without_padding_the_option_changes_no_byte(checkpoint, tmp_path):
