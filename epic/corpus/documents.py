@@ -4,6 +4,8 @@ import logging
 from itertools import islice
 from pathlib import Path
 
+import numpy as np
+
 from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.corpus.datasets import alone, home, load
@@ -62,6 +64,14 @@ class Documents:
         """Yield (id, text) of the documents at `positions`, a contiguous range."""
         for doc in iter(self._store.lookup)[positions.start : positions.stop]:
             yield doc.doc_id, doc.default_text()
+
+    def positions(self, doc_ids) -> list[int]:
+        """Return where documents stand in the collection, as `span` counts them; refuse an unknown id."""
+        doc_ids, lookup = list(doc_ids), self._store.lookup
+        firsts = lookup.idx()[[doc_id.removeprefix(lookup._key_field_prefix or "") for doc_id in doc_ids]]  # their first bytes
+        if -1 in firsts:
+            raise InputError(f"{self.dataset} has no document {doc_ids[firsts.index(-1)]}")
+        return np.searchsorted(np.memmap(lookup._pos_path, np.int64, "r"), firsts).tolist()
 
 
 def open_documents(manifest) -> Documents:

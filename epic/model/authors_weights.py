@@ -99,6 +99,7 @@ def _load(file, path) -> dict[str, Tensor]:
 def starting_model(encoder, entry: dict, weights, device: str = "cpu") -> EpicModel:
     """Make the model of an experiment's entry; `weights` is the file that its `start` names, or nothing."""
     model = EpicModel.from_encoder(encoder, entry["settings"]["formulation"], entry["seed"])
+    model.released_batches = entry["settings"].get("released_batches", False)
     if weights:
         md5 = entry["start"]["md5"]
         load_authors(model, read_authors(weights, [md5] if md5 else None), weights)

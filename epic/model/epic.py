@@ -14,14 +14,14 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
-from epic.model.bert import Packed
+from epic.model.bert import Bert, Packed
 from epic.model.body import body_of, load_pretrained
 from epic.model.checkpoint import load_weights, save_weights
 from epic.model.device import PRECISIONS, prepare
 from epic.model.equations import FORMULATIONS, phi_d, sim
 from epic.model.mlm_head import Head, head_of
 from epic.model.query_vector import MAX_VOCABULARY
-from epic.model.tokens import special_tokens, tokenizer_of, windows_of
+from epic.model.tokens import layout, special_tokens, tokenizer_of, windows_of
 
 
 class Tokens(NamedTuple):
@@ -55,6 +55,7 @@ class EpicModel(nn.Module):
         self.equations = FORMULATIONS[formulation](body.words, head)
         self.start, self.end = special_tokens(tokenizer)
         self.precision = torch.float32  # of inference; training has its own setting
+        self.released_batches = False  # whether passages and queries are encoded as in the batches of the released code
 
     @property
     def vocabulary(self) -> int:
@@ -74,30 +75,47 @@ class EpicModel(nn.Module):
         encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [encoding.ids[:limit] for encoding in encoded]
 
-    def query_tokens(self, pieces: list[list[int]]) -> Tokens:
-        """Run the body over a batch of queries."""
-        return self._tokens(pieces, segment=0)
+    def query_tokens(self, pieces: list[list[int]], longest: list[int] | None = None) -> Tokens:
+        """Run the body over a batch of queries; longest: see `_tokens`."""
+        return self._tokens(pieces, 0, longest)
 
-    def passage_tokens(self, pieces: list[list[int]]) -> Tokens:
-        """Run the body over a batch of passages."""
-        return self._tokens(pieces, self.equations.segment)
+    def passage_tokens(self, pieces: list[list[int]], longest: list[int] | None = None) -> Tokens:
+        """Run the body over a batch of passages; longest: see `_tokens`."""
+        return self._tokens(pieces, self.equations.segment, longest)
 
-    def _tokens(self, pieces: list[list[int]], segment: int) -> Tokens:
-        """Run the body over a batch of texts. A text longer than the body's window is split into equal windows; their word-pieces
-        are joined again and their [CLS] vectors averaged. [SEP] stands right after a window's last word-piece, whatever else
-        is in the batch.
+    def _tokens(self, pieces: list[list[int]], segment: int, longest: list[int] | None) -> Tokens:
+        """Run the body over a batch of texts. A text longer than the body's window is split into windows; their word-pieces are
+        joined again and their [CLS] vectors averaged. [SEP] stands right after a window's last word-piece, whatever else is
+        in the batch.
+
+        longest: for each text, the word-pieces of the longest text in its batch of the released code. The text is then split
+        and cut as there, and [SEP] has the position behind the padding. Padding itself is not computed: nothing attends to it.
         """
-        windows = [windows_of(ids, self.body.window) for ids in pieces]
+        limits = longest or [None] * len(pieces)
+        windows = [windows_of(ids, self.body.window, limit) for ids, limit in zip(pieces, limits, strict=True)]
         framed = [[self.start, *window, self.end] for item in windows for window in item]
         packed = Packed.of(framed, self.body.words.weight.device)
-        states = self.body(packed, segment)  # (M, e), [CLS] and [SEP] included
         first = packed.positions == 0  # (M,), the [CLS] of each window
         last = first.roll(-1)  # (M,), the [SEP] of each window: a [CLS] follows
+        if longest is not None:
+            packed = packed._replace(positions=self._behind_padding(packed.positions, last, longest))
+        states = self.body(packed, segment)  # (M, e), [CLS] and [SEP] included
         counts = torch.tensor([len(item) for item in windows], device=states.device)  # (B,)
         owners = torch.repeat_interleave(torch.arange(len(pieces), device=states.device), counts)  # (W,)
         sums = states.new_zeros(len(pieces), states.shape[1]).index_add(0, owners, states[first])  # (B, e)
         inside = ~(first | last)  # (M,)
-        return Tokens(states[inside], packed.ids[inside], [len(ids) for ids in pieces], sums / counts[:, None])
+        lengths = [sum(map(len, item)) for item in windows]
+        return Tokens(states[inside], packed.ids[inside], lengths, sums / counts[:, None])
+
+    def _behind_padding(self, positions: Tensor, last: Tensor, longest: list[int]) -> Tensor:
+        """Return positions (M,) with those of [SEP], where `last` is True, behind the padding of its window."""
+        if not isinstance(self.body, Bert):
+            raise InputError("the batches of the released code are known for BERT alone; leave released_batches out")
+        layouts = [layout(length, self.body.window) for length in longest]
+        ends = [size + 1 for count, size in layouts for _ in range(count)]  # W numbers
+        moved = positions.clone()
+        moved[last] = torch.tensor(ends, device=positions.device)
+        return moved  # (M,)
 
     def similarities(self, queries: Tokens, passages: Tokens) -> Tensor:
         """Return sim(q, d) of B queries and K passages each, (B, K): equations 1 to 5, phi_d only at the query's terms."""
@@ -121,7 +139,8 @@ class EpicModel(nn.Module):
             write_json(draft / "config.json", self.body.config)
             save_weights(self, draft / "model.safetensors")
             self.tokenizer.save(str(draft / "tokenizer.json"))
-            write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary})
+            said = {"released_batches": True} if self.released_batches else {}
+            write_json(draft / "epic.json", {"formulation": self.formulation, "vocabulary": self.vocabulary} | said)
             if card is not None:
                 write_text(draft / "README.md", card(sha256_of(draft / "model.safetensors")))
 
@@ -133,7 +152,9 @@ class EpicModel(nn.Module):
             raise InputError(f"{path}: not an EPIC checkpoint (no epic.json)")
         body = body_of(read_json(path / "config.json"))
         head = head_of({}, body.config, body.words.weight)  # of the right shapes; its values are replaced
-        model = cls(read_json(path / "epic.json")["formulation"], body, head, tokenizer_of(path))
+        facts = read_json(path / "epic.json")
+        model = cls(facts["formulation"], body, head, tokenizer_of(path))
+        model.released_batches = facts.get("released_batches", False)
         load_weights(model, path / "model.safetensors")
         return model.to(device).eval()
 

@@ -9,7 +9,7 @@ loss                  cross-entropy                       1 - softmax (a setting
 
 In both, c(d) is read off the raw last-layer [CLS], [CLS] and [SEP] are no terms, and repeated query terms add up. In the
 released code a batch's [SEP] stands behind the padding, so a vector depends on the batch's longest text; here it stands
-right after the last word-piece in both formulations.
+right after the last word-piece in both formulations, unless a model of the authors' weights has `released_batches`.
 
 f is the encoder's last layer. B texts in a batch, T word-pieces in the longest, e dimensions, V vocabulary entries. A
 mask is True for word-pieces and False for [CLS], [SEP] and padding.

@@ -1,6 +1,5 @@
 """Texts as word-pieces: the tokenizer, the tokens around a text, and windows of long ones. Nothing here needs torch."""
 
-from itertools import pairwise
 from pathlib import Path
 
 from tokenizers import Tokenizer
@@ -28,8 +27,18 @@ def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:
     raise InputError("the tokenizer has neither [CLS] and [SEP] nor <s> and </s>; is the encoder a masked language model?")
 
 
-def windows_of(ids: list[int], window: int) -> list[list[int]]:
-    """Split into as few windows as possible, of nearly equal length; an empty text is one empty window."""
-    count = max(1, -(-len(ids) // window))
-    bounds = [len(ids) * part // count for part in range(count + 1)]
-    return [ids[left:right] for left, right in pairwise(bounds)]
+def windows_of(ids: list[int], window: int, longest: int | None = None) -> list[list[int]]:
+    """Split into as few windows as possible, all of one length but the last, as the released code does; an empty text is one
+    empty window.
+
+    longest: the word-pieces of the longest text in a batch of the released code. Its windows are then those of all texts in
+    the batch, so that the last ones of a shorter text may be empty; and no text is longer.
+    """
+    count, size = layout(len(ids) if longest is None else longest, window)
+    return [ids[:longest][part * size : (part + 1) * size] for part in range(count)]
+
+
+def layout(length: int, window: int) -> tuple[int, int]:
+    """Return the number of windows of a text, and the word-pieces of each but the last, which may have fewer."""
+    count = max(1, -(-length // window))
+    return count, -(-length // count)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from epic.core.files import InputError
+from epic.core.files import InputError, read_json
 from epic.core.log import progress
 from epic.model.query_onnx_export import GRAPH
 from epic.model.query_vector import QueryVector
@@ -16,12 +16,29 @@ from epic.model.query_vector import QueryVector
 log = logging.getLogger(__name__)
 
 
-def weigh(encode: Callable[[str], QueryVector], queries: dict[str, str]) -> dict[str, QueryVector]:
-    """Return vectors of all queries, encoded one at a time, so that none depends on its neighbours."""
+def query_vectors(checkpoint, compute: dict, queries: dict[str, str]) -> dict[str, QueryVector]:
+    """Return vectors of all queries of a set; as in the batches of the released code, if the checkpoint asks for them."""
+    if not read_json(Path(checkpoint) / "epic.json").get("released_batches", False):
+        return weigh(query_encoder(checkpoint, compute), queries)
+    from epic.model.epic import load_model
+    from epic.model.query_torch import longest_queries, query_vector
+
+    log.info("queries are encoded as in the batches of the released code, by torch on %s", compute["device"])
+    model = load_model(checkpoint, compute)
+    return weigh(partial(query_vector, model), queries, longest_queries(model, queries))
+
+
+def weigh(
+    encode: Callable[..., QueryVector], queries: dict[str, str], longest: dict[str, int] | None = None
+) -> dict[str, QueryVector]:
+    """Return vectors of all queries, encoded one at a time, so that none depends on its neighbours.
+
+    longest: what `longest_queries` returns; then a query depends on the longest one of its batch.
+    """
     vectors = {}
     for query_id, text in progress(queries.items(), desc="queries", unit="query"):
         try:
-            vectors[query_id] = encode(text)
+            vectors[query_id] = encode(text) if longest is None else encode(text, longest[query_id])
         except InputError as error:
             raise InputError(f"query {query_id}: {error}") from error
     return vectors

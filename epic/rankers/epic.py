@@ -11,20 +11,46 @@ SETTINGS = {
             "type": "object",
             "additionalProperties": False,
             "required": ["formulation"],
-            "properties": {"formulation": {"enum": ["paper", "released"]}},
+            "properties": {
+                "formulation": {"enum": ["paper", "released"]},
+                "released_batches": {
+                    "type": "boolean",
+                    "description": "true encodes texts as in the released code's batches, [SEP] behind the padding; else false",
+                },
+            },
         },
         "encoder": {"type": "object", "description": "EPIC starts from a pre-trained encoder"},
     },
-    "if": {"properties": {"start": {"type": "object"}}},
-    "then": {
-        "properties": {
-            "settings": {
+    "allOf": [
+        {
+            "if": {"properties": {"start": {"type": "object"}}},
+            "then": {
                 "properties": {
-                    "formulation": {"const": "released", "description": "the authors' weights are of the formulation released"}
+                    "settings": {
+                        "properties": {
+                            "formulation": {
+                                "const": "released",
+                                "description": "the authors' weights are of the formulation released",
+                            }
+                        }
+                    }
                 }
-            }
-        }
-    },
+            },
+        },
+        {
+            "if": {
+                "properties": {
+                    "settings": {"properties": {"released_batches": {"const": True}}, "required": ["released_batches"]}
+                }
+            },
+            "then": {
+                "properties": {
+                    "start": {"type": "object", "description": "released_batches is for the authors' weights"},
+                    "loss": {"const": None, "description": "released_batches is for weights that are not trained here"},
+                }
+            },
+        },
+    ],
 }
 NEW_LAYERS = ("equations.theta1", "equations.theta3", "equations.theta4")
 

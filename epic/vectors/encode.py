@@ -16,6 +16,7 @@ from epic.corpus.lengths import Lengths
 from epic.experiment.settings import EncodeSettings
 from epic.model.device import give_back_memory
 from epic.model.epic import EpicModel
+from epic.vectors.batches import longest_passages
 from epic.vectors.phi import vectors_by_batch
 from epic.vectors.store import StoreWriter
 from epic.vectors.throughput import pace
@@ -53,7 +54,8 @@ def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
             pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-            writer.add(list(texts), *pruned_vectors(model, pieces, writer.keep, settings, counter, bar))
+            longest = longest_passages(model, documents, texts)
+            writer.add(list(texts), *pruned_vectors(model, pieces, writer.keep, settings, counter, bar, longest))
             lengths["word_pieces"].add(map(len, pieces.values()))
             lengths["terms"].add(len(text.split()) for text in texts.values())
             give_back_memory()
@@ -69,11 +71,13 @@ def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str
     return seconds
 
 
-def pruned_vectors(model: EpicModel, pieces: dict[str, list[int]], keep: int, settings: EncodeSettings, counter: Counter, bar):
+def pruned_vectors(
+    model: EpicModel, pieces: dict[str, list[int]], keep: int, settings: EncodeSettings, counter: Counter, bar, longest=None
+):
     """Return terms and weights (n, keep) of some passages in their order; count all values before they are pruned."""
     terms = np.empty((len(pieces), keep), dtype=np.uint16)  # (n, keep)
     weights = np.empty((len(pieces), keep), dtype=np.float16)  # (n, keep)
-    for rows, vectors in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block):
+    for rows, vectors in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block, longest):
         counter.add(vectors)
         terms[rows] = chosen = top_terms(vectors, keep)  # (b, keep)
         weights[rows] = take(vectors, chosen)  # (b, keep)

@@ -24,36 +24,41 @@ ONE, HALF, THIRD, QUARTER, TWENTY = (np.float32(value) for value in (1, 1 / 2, 1
 SMALL = np.float32(0.02)  # below it the first omitted term of the series is less than a unit in the last place
 
 
-def vectors_by_batch(model: EpicModel, pieces: dict[str, list[int]], token_budget: int, block: int):
-    """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first."""
+def vectors_by_batch(
+    model: EpicModel, pieces: dict[str, list[int]], token_budget: int, block: int, longest: dict[str, int] | None = None
+):
+    """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first.
+
+    longest: what `longest_passages` returns, if vectors are to be those of the released code's batches.
+    """
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
     for batch in by_tokens(pieces, token_budget, model.body.window):
-        found = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block)  # (b, V)
+        found = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block, longest)  # (b, V)
         for doc_id, vector in zip(batch, found, strict=True):
             finite(doc_id, vector)
         yield [place[doc_id] for doc_id in batch], found
 
 
-def _vectors_of(model: EpicModel, pieces: dict[str, list[int]], block: int) -> np.ndarray:
+def _vectors_of(model: EpicModel, pieces: dict[str, list[int]], block: int, longest: dict[str, int] | None) -> np.ndarray:
     """Return vectors of a batch, or name the passages that failed: a single one if it fails alone."""
     try:
-        return document_vectors(model, list(pieces.values()), block)
+        return document_vectors(model, list(pieces.values()), block, longest and [longest[doc_id] for doc_id in pieces])
     except (RuntimeError, MemoryError, IndexError) as error:
         if len(pieces) > 1 and (model.device == "cpu" or isinstance(error, torch.OutOfMemoryError)):
             for doc_id, ids in pieces.items():  # after another error a GPU fails at everything
-                _vectors_of(model, {doc_id: ids}, block)
-        named, longest = ", ".join(map(str, list(pieces)[:3])), max(map(len, pieces.values()))
+                _vectors_of(model, {doc_id: ids}, block, longest)
+        named, most = ", ".join(map(str, list(pieces)[:3])), max(map(len, pieces.values()))
         raise InputError(
             f"encoding failed at document {named}{' ...' if len(pieces) > 3 else ''} ({len(pieces)} at a time, the longest of "
-            f"{longest} word-pieces): {str(error)[:300]}; if memory ran out, lower encode.token_budget"
+            f"{most} word-pieces): {str(error)[:300]}; if memory ran out, lower encode.token_budget"
         ) from error
 
 
 @torch.inference_mode()
-def document_vectors(model: EpicModel, pieces: list[list[int]], block: int) -> np.ndarray:
+def document_vectors(model: EpicModel, pieces: list[list[int]], block: int, longest: list[int] | None = None) -> np.ndarray:
     """Return phi_d of a batch of passages as float16, (B, V); values that may not be finite become NaN."""
     with model.autocast():
-        tokens = model.passage_tokens(pieces)
+        tokens = model.passage_tokens(pieces, longest)
         c = model.equations.c(tokens.cls)  # (B,)
         on_cpu = tokens.f.device.type == "cpu" and tokens.f.dtype == model.precision == torch.float32
         vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)  # (B, V)

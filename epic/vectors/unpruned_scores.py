@@ -15,7 +15,7 @@ from epic.corpus.runs import Run, ScoredDoc
 from epic.model.epic import EpicModel, load_model
 from epic.model.equations import strongest
 from epic.model.query_vector import QueryVector, finite, read_vectors
-from epic.vectors.batches import by_tokens
+from epic.vectors.batches import by_tokens, longest_passages
 
 AT_A_TIME = 20_000  # passages whose texts and word-pieces are in memory; a large query set has millions of candidates
 
@@ -37,19 +37,26 @@ def unpruned_scores(model: EpicModel, documents: Documents, queries: dict[str, Q
         for place in range(0, len(doc_ids), AT_A_TIME):
             some = doc_ids[place : place + AT_A_TIME]
             pieces = dict(zip(some, model.pieces(documents.texts(some)), strict=True))
-            scores |= pair_scores(model, pieces, wanted, queries, token_budget, bar.update)
+            longest = longest_passages(model, documents, some)
+            scores |= pair_scores(model, pieces, wanted, queries, token_budget, bar.update, longest)
     return {query_id: [ScoredDoc(hit.doc_id, scores[query_id, hit.doc_id]) for hit in hits] for query_id, hits in run.items()}
 
 
 @torch.inference_mode()
 def pair_scores(
-    model: EpicModel, pieces: dict, wanted: dict, queries: dict, token_budget: int, done: Callable = lambda passages: None
+    model: EpicModel,
+    pieces: dict,
+    wanted: dict,
+    queries: dict,
+    token_budget: int,
+    done: Callable = lambda passages: None,
+    longest: dict[str, int] | None = None,
 ) -> dict:
     """Return sim(q, d) by (query id, document id) for every document and the queries that want it; `done` gets batch sizes."""
     scores = {}
     with model.autocast():
         for batch in by_tokens(pieces, token_budget, model.body.window):
-            for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries):
+            for doc_id, terms, phi in passage_weights(model, batch, pieces, wanted, queries, longest):
                 for query_id in wanted[doc_id]:
                     query = queries[query_id]
                     scores[query_id, doc_id] = dot(query, phi[np.searchsorted(terms, query.terms)])
@@ -57,9 +64,10 @@ def pair_scores(
     return scores
 
 
-def passage_weights(model: EpicModel, doc_ids, pieces, wanted, queries):
+def passage_weights(model: EpicModel, doc_ids, pieces, wanted, queries, longest=None):
     """Yield (document id, term ids, phi_d at those terms as float16) for the terms that its queries ask for."""
-    tokens, equations = model.passage_tokens([pieces[doc_id] for doc_id in doc_ids]), model.equations
+    limits = longest and [longest[doc_id] for doc_id in doc_ids]
+    tokens, equations = model.passage_tokens([pieces[doc_id] for doc_id in doc_ids], limits), model.equations
     h, w_d, c = equations.hidden(tokens.f), equations.w_d(tokens.f), equations.c(tokens.cls)  # (N, e), (N,), (B,)
     rows = zip(doc_ids, h.split(tokens.lengths), w_d.split(tokens.lengths), c, strict=True)
     for doc_id, h_d, w, c_d in rows:  # (T, e), (T,), ()

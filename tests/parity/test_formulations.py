@@ -88,7 +88,7 @@ class Reference:
         pieces = split(text)
         if not pieces:
             return [0.0] * len(WORDS)
-        half = len(pieces) // 2  # a text beyond the window of 14 word-pieces runs in two halves; none here is longer
+        half = -(-len(pieces) // 2)  # a text beyond the window of 14 word-pieces runs in two parts; none here needs three
         windows = [pieces] if len(pieces) <= 14 else [pieces[:half], pieces[half:]]
         parts = [self.vectors(window, 0 if self.formulation == "paper" else 1) for window in windows]
         cls = [math.fsum(values) / len(parts) for values in zip(*(part[0] for part in parts), strict=True)]
@@ -147,7 +147,7 @@ def test_what_encoding_and_re_ranking_write_equals_the_loops(both):
 
     model, reference = both
     model.float()
-    passages = [*PASSAGES, " ".join("abcdefghijklmnopqrst")]  # 20 word-pieces, a window holds 14
+    passages = [*PASSAGES, " ".join("abcdefghijklmnopqrstu")]  # 21 word-pieces, a window holds 14
     expected = [reference.passage(passage) for passage in passages]
     for vector, row in zip(document_vectors(model, model.pieces(passages), 7), expected, strict=True):
         assert vector.tolist() == pytest.approx(row, rel=2e-3, abs=2e-3)

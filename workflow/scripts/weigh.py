@@ -3,8 +3,8 @@
 from epic.core.stage import stage
 from epic.corpus.text_files import read_queries
 from epic.model.query_vector import write_vectors
-from epic.model.weigh import query_encoder, weigh
+from epic.model.weigh import query_vectors
 
 with stage(snakemake):
-    encode = query_encoder(snakemake.input.checkpoint, snakemake.params.compute)
-    write_vectors(weigh(encode, read_queries(snakemake.input.queries)), snakemake.output.vectors)
+    vectors = query_vectors(snakemake.input.checkpoint, snakemake.params.compute, read_queries(snakemake.input.queries))
+    write_vectors(vectors, snakemake.output.vectors)

@@ -19,6 +19,15 @@ def test_documents_come_by_id_and_by_position(prepared):
     assert documents.unknown(id_ for id_ in ("1", "9", "8")) == ["8", "9"]
 
 
+def test_positions_are_those_of_span_and_an_unknown_id_has_none(prepared):
+    documents = prepared()
+    ids = [doc_id for doc_id, _ in documents.span(range(3))]
+    assert documents.positions(ids) == [0, 1, 2] and documents.positions(["x7", "0", "x7"]) == [2, 0, 2]
+    assert documents.positions([]) == []
+    with pytest.raises(InputError, match="no document 9"):
+        documents.positions(["0", "9"])
+
+
 def test_the_folder_holds_all_of_the_store(collection_of):
     documents = collection_of("a", "b")
     assert documents.folder.is_dir() and "bin" in {path.name for path in documents.folder.iterdir()}

@@ -82,6 +82,16 @@ def test_only_rows_of_which_nothing_was_released_are_not_run():
         assert [row["id"] for row in rows if row["kind"] == "published-only"] == ["duet-v2", "tk-1", "tk-3"]
 
 
+def test_only_the_authors_weights_are_encoded_as_in_the_released_batches():
+    on = [
+        (name, model["id"])
+        for name, settings in load_experiments([EXPERIMENTS]).items()
+        for model in settings["models"]
+        if model["settings"].get("released_batches")
+    ]
+    assert on == [("paper", "authors")]
+
+
 def test_seeds_of_mini_differ_in_nothing_but_the_seed():
     experiments = load_experiments([EXPERIMENTS])
     mini, seeds = experiments["mini"], experiments["mini-seeds"]
@@ -199,6 +209,21 @@ PRODUCT, BERT = 5, 9  # places of rows in smoke.yaml, as it is written
         (
             lambda s: s["models"][1].update(start={"source": "epic.p", "md5": None}),
             r"models\.released\.start\.source: 'epic\.p' does not match",
+        ),
+        (
+            lambda s: s["models"][1]["settings"].update(released_batches=True),
+            r"models\.released\.start: None is not of type 'object' \(released_batches is for the authors' weights\)",
+        ),
+        (
+            lambda s: (
+                s["models"][1]["settings"].update(released_batches=True),
+                s["models"][1].update(start={"source": "path:epic.p", "md5": None}),
+            ),
+            r"models\.released\.loss: None was expected \(released_batches is for weights that are not trained here\)",
+        ),
+        (
+            lambda s: s["models"][1]["settings"].update(released_batches="yes"),
+            r"models\.released\.settings\.released_batches: 'yes' is not of type 'boolean'",
         ),
         (lambda s: s["models"][1].update(loss="hinge"), r"models\.released\.loss: 'hinge' is not one of"),
         (lambda s: s["train"].update(validate_every=200), r"train\.validate_every: 200 is no multiple of batch_size \(16\)"),

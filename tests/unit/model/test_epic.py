@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from epic.core.files import InputError, sha256_of
+from epic.core.files import InputError, read_json, sha256_of
 from epic.model.epic import EpicModel
 from epic.model.equations import phi_d, phi_q, sim
 from epic.model.tokens import windows_of
@@ -173,6 +173,15 @@ def test_a_checkpoint_comes_back_as_it_was(model, tmp_path):
     assert (tmp_path / "checkpoint" / "README.md").read_text() == f"the card of {digest}"
     with torch.inference_mode():
         assert torch.equal(fast_scores(model, ["a"], ["a b", "c"]), fast_scores(again, ["a"], ["a b", "c"]))
+
+
+def test_a_checkpoint_says_whether_texts_are_encoded_as_in_the_released_batches(released, tmp_path):
+    released.save_pretrained(tmp_path / "without")
+    assert read_json(tmp_path / "without" / "epic.json") == {"formulation": "released", "vocabulary": released.vocabulary}
+    assert not EpicModel.from_pretrained(tmp_path / "without").released_batches
+    released.released_batches = True
+    released.save_pretrained(tmp_path / "with")
+    assert EpicModel.from_pretrained(tmp_path / "with").released_batches
 
 
 def test_a_folder_without_a_checkpoint_and_damaged_weights_are_refused(paper_model, tmp_path):

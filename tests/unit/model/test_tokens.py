@@ -11,11 +11,37 @@ from epic.model.tokens import special_tokens, tokenizer_of, windows_of
 from tests.conftest import ROOT
 
 
-@pytest.mark.parametrize(("length", "expected"), [(0, [0]), (1, [1]), (14, [14]), (15, [7, 8]), (29, [9, 10, 10])])
-def test_windows_are_few_and_nearly_equal(length, expected):
+@pytest.mark.parametrize(("length", "expected"), [(0, [0]), (1, [1]), (14, [14]), (15, [8, 7]), (29, [10, 10, 9])])
+def test_windows_are_few_and_equal_but_for_a_shorter_last_one(length, expected):
     windows = windows_of(list(range(length)), 14)
     assert [len(window) for window in windows] == expected
     assert [piece for window in windows for piece in window] == list(range(length))
+
+
+@pytest.mark.parametrize(
+    ("length", "longest", "expected"),
+    [
+        (3, 3, [3]),
+        (3, 14, [3]),
+        (3, 15, [3, 0]),
+        (9, 15, [8, 1]),
+        (15, 15, [8, 7]),
+        (0, 29, [0, 0, 0]),
+        (0, 0, [0]),
+        (30, 29, [10, 10, 9]),
+    ],
+)
+def test_beside_a_longer_text_a_text_has_the_windows_of_that_one_and_is_never_longer(length, longest, expected):
+    windows = windows_of(list(range(length)), 14, longest)
+    assert [len(window) for window in windows] == expected
+    assert [piece for window in windows for piece in window] == list(range(min(length, longest)))
+
+
+@pytest.mark.parametrize("window", [1, 2, 14, 510])
+def test_no_window_of_a_text_is_empty_or_too_long(window):
+    for length in range(1, 8 * window):
+        sizes = [len(part) for part in windows_of([0] * length, window)]
+        assert sum(sizes) == length and min(sizes) > 0 and max(sizes) == sizes[0] <= window
 
 
 def test_the_special_tokens_are_those_of_the_tokenizer_even_where_both_pairs_exist():

@@ -7,11 +7,11 @@ from functools import partial
 
 import pytest
 
-from epic.core.files import InputError
+from epic.core.files import InputError, read_json, write_json
 from epic.model.epic import EpicModel
 from epic.model.query_onnx_export import export
-from epic.model.query_torch import query_vector
-from epic.model.weigh import graph_session, query_encoder, weigh
+from epic.model.query_torch import longest_queries, query_vector
+from epic.model.weigh import graph_session, query_encoder, query_vectors, weigh
 
 CPU = {"device": "cpu", "threads": 1, "precision": "float32"}
 
@@ -48,3 +48,25 @@ def test_a_weight_that_is_not_finite_is_refused_with_the_query(checkpoint):
     for encode in (query_encoder(checkpoint, CPU), partial(query_vector, EpicModel.from_pretrained(checkpoint))):
         with pytest.raises(InputError, match="query q7: a query has a weight that is not finite"):
             weigh(encode, {"q7": "cost of a pool"})
+
+
+def test_a_query_set_is_encoded_query_by_query_unless_the_checkpoint_asks_for_the_released_batches(released, tmp_path):
+    queries, checkpoint = {"short": "a", "long": "cost of a pool b c d"}, tmp_path / "checkpoint"
+    released.equations.theta1.weight.data *= 10  # so that a position is seen in the weights
+    released.eval().save_pretrained(checkpoint)
+    export(checkpoint)
+    alone = query_vectors(checkpoint, CPU, queries)
+    assert alone["short"].weights.tolist() == query_encoder(checkpoint, CPU)("a").weights.tolist()
+    facts = read_json(checkpoint / "epic.json")
+    write_json(checkpoint / "epic.json", facts | {"released_batches": True})
+    padded = query_vectors(checkpoint, CPU, queries)
+    assert padded["short"].terms.tolist() == alone["short"].terms.tolist()
+    assert padded["short"].weights != pytest.approx(alone["short"].weights, rel=1e-3)  # its [SEP] stands elsewhere
+    assert padded["long"].weights == pytest.approx(alone["long"].weights, rel=1e-4)
+
+
+def test_queries_are_padded_to_the_longest_of_sixteen_in_their_order(released):
+    queries = {f"q{place}": " ".join("abcdefghi"[:length]) for place, length in enumerate([3] + [1] * 15 + [2] + [0] * 2)}
+    found = longest_queries(released, queries)
+    assert list(found.values()) == [3] * 16 + [2] * 3
+    assert longest_queries(released, {"q": "a " * 501}) == {"q": 500} and longest_queries(released, {}) == {}

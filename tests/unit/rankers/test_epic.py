@@ -86,6 +86,9 @@ def test_a_model_starts_from_its_encoder_or_from_the_authors_weights(mlm_encoder
     assert isinstance(fresh, EpicModel) and fresh.formulation == "released" and not fresh.training
     assert torch.equal(started.equations.theta1.weight, theirs["query_salience.weight"])
     assert not torch.equal(fresh.equations.theta1.weight, theirs["query_salience.weight"])
+    assert not started.released_batches
+    entry["settings"]["released_batches"] = True
+    assert family.create(mlm_encoder, entry, tmp_path / "epic.p", "cpu").released_batches
 
 
 def test_a_checkpoint_has_its_graph_and_its_card_and_comes_back_as_it_was(model, tmp_path):

@@ -124,10 +124,10 @@ def test_a_passage_that_fails_stops_the_shard_with_its_id(paper_model, tmp_path,
 
     model, bad = paper_model.float(), paper_model.pieces(["cost cost"])[0]
 
-    def failing(model, pieces, block):
+    def failing(model, pieces, block, longest):
         if bad in pieces:
             raise RuntimeError("out of memory, say")
-        return document_vectors(model, pieces, block)
+        return document_vectors(model, pieces, block, longest)
 
     monkeypatch.setattr(phi, "document_vectors", failing)
     settings = EncodeSettings(max_terms=5, token_budget=512, vocabulary_block=7)
