@@ -22,6 +22,7 @@ UNKNOWN = "unknown"  # the model of vectors that were imported without one
 FORMAT = "epic-vectors-2"
 KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
 ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
+MOST, WIDEST = 10**12, 10**6  # rows, positions and so on; bytes of an id
 
 
 def open_store(path, checkpoint) -> "Store":
@@ -44,13 +45,12 @@ class Store:
         header = read_json(self.path / "header.json")
         found = header.get("format") if isinstance(header, dict) else None
         if found != FORMAT:
-            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; delete it and run again")
+            raise InputError(f"{path}: format {found!r:.40}, this program reads {FORMAT}; delete it and run again")
         if absent := sorted(KEYS - header.keys()):
             raise InputError(f"{path}/header.json has no {absent[0]}; delete {path} and run again")
+        _check_header(self.path, header)
         self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
         self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
-        if self.vocabulary > MAX_VOCABULARY:
-            raise InputError(f"{path}: {self.vocabulary} vocabulary entries do not fit 16-bit term ids")
         sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
         if width is not None:
             sizes |= dict(zip(ids.FILES, (self.documents * width, self.documents * 8), strict=True))
@@ -86,6 +86,8 @@ class Store:
                 raise InputError(f"{path}: {found} bytes, the header promises {expected}; delete {self.path} and run again")
             if name not in self.sums:
                 raise InputError(f"{self.path}/header.json has no checksum of {name}; delete {self.path} and run again")
+        if absent := sorted(name for name in self.sums if not (self.path / name).is_file()):
+            raise InputError(f"{self.path}/header.json: there is no {absent[0]!r:.60}; delete {self.path} and run again")
 
     def __len__(self) -> int:
         return self.documents
@@ -134,6 +136,26 @@ class Store:
     def _same(self, name: str, found: str) -> None:
         if found != self.sums[name]:
             raise InputError(f"{self.path / name}: the content has changed; delete {self.path} and run again")
+
+
+def _check_header(path: Path, header: dict) -> None:
+    """Refuse a header whose values are not of their kinds: sizes of files, positions and kernels depend on them."""
+    documents, keep, vocabulary, start, width = (header[key] for key in ("documents", "keep", "vocabulary", "start", "ids_width"))
+    if type(vocabulary) is int and vocabulary > MAX_VOCABULARY:
+        raise InputError(f"{path}: {vocabulary} vocabulary entries do not fit 16-bit term ids")
+    whole = all(type(number) is int and 0 <= number < MOST for number in (documents, keep, vocabulary, start))
+    if not whole or not (1 <= keep <= vocabulary) or not (width is None or (type(width) is int and 1 <= width < WIDEST)):
+        sizes = "documents, keep, vocabulary, start or ids_width"
+        raise InputError(f"{path}/header.json: {sizes} is not a size that a store has; delete {path} and run again")
+    sums = header["sha256"]
+    if not isinstance(header["model"], str) or not isinstance(sums, dict) or not all(map(_is_sum, sums.items())):
+        raise InputError(f"{path}/header.json: model or sha256 is no digest; delete {path} and run again")
+
+
+def _is_sum(item: tuple) -> bool:
+    """Tell whether this is the name of a file inside a store and its checksum."""
+    name, found = item
+    return Path(name).name == name and isinstance(found, str)
 
 
 class StoreWriter:
