@@ -49,7 +49,9 @@ def alone(name: str, count: int, seed: int) -> tuple[Counter, dict]:
     except subprocess.TimeoutExpired:
         return Counter(hang=1), {"hang": [f"#?: more than {HOURGLASS} s"]}
     if run.returncode:
-        return Counter({"raw exception": 1}), {"raw exception": [f"#?: the process ended with {run.returncode}: {run.stderr[-300:]}"]}
+        return Counter({"raw exception": 1}), {
+            "raw exception": [f"#?: the process ended with {run.returncode}: {run.stderr[-300:]}"]
+        }
     answer = json.loads(run.stdout.splitlines()[-1])
     return Counter(answer["counted"]), answer["examples"]
 

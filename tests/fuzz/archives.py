@@ -142,7 +142,9 @@ def zip_bomb(files, draw):
     crc, sizes = _bomb_checksum(), (len(packed), BOMB)
     encoded = name.encode()
     local = struct.pack("<4s5H3I2H", b"PK\x03\x04", 20, 0, 8, 0, 33, crc, *sizes, len(encoded), 0) + encoded + packed
-    central = struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 8, 0, 33, crc, *sizes, len(encoded), 0, 0, 0, 0, 0, 0) + encoded
+    central = (
+        struct.pack("<4s6H3I5H2I", b"PK\x01\x02", 20, 20, 0, 8, 0, 33, crc, *sizes, len(encoded), 0, 0, 0, 0, 0, 0) + encoded
+    )
     return local + central + struct.pack("<4s4H2IH", b"PK\x05\x06", 0, 0, 1, 1, len(central), len(local), 0)
 
 
@@ -162,7 +164,9 @@ def _seldom(bomb, instead):
 def _with_other_kinds(files, draw):
     """A tar in which a true name is a link, a device, a folder or a sparse file."""
     info = tarfile.TarInfo(sorted(files)[-1])
-    info.type = draw.choice((tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, b"S"))
+    info.type = draw.choice(
+        (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, b"S")
+    )
     info.linkname = draw.choice(("/etc/passwd", "../../x", info.name, "nowhere"))
     rest = {name: data for name, data in files.items() if name != info.name}
     return gzip.compress(pack_tar(rest, other=info), 1, mtime=0)

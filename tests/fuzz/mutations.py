@@ -106,4 +106,20 @@ def _other(data: bytes, draw: random.Random) -> bytes:
     return draw.choice((b"", b"\n", b"\0" * len(data), draw.randbytes(64), b"null", b"[]", b"<html>404</html>\n", data + data))
 
 
-MUTATIONS = (_flip, _flip, _cut, _remove, _double, _move, _insert, _insert, _number, _number, _number, _lines, _lines, _word, _other)
+MUTATIONS = (
+    _flip,
+    _flip,
+    _cut,
+    _remove,
+    _double,
+    _move,
+    _insert,
+    _insert,
+    _number,
+    _number,
+    _number,
+    _lines,
+    _lines,
+    _word,
+    _other,
+)

@@ -93,7 +93,9 @@ def _is_clear(said: str, format: Format, path: Path) -> bool:
     """A refusal names the file, and of a file of lines the line unless it speaks of the whole; and it is short."""
     whole = ("empty", "damaged gzip", "not valid YAML", "not a training history", "cannot be read", "not a table")
     line = not format.lines or " line " in said or any(word in said for word in whole)
-    return path.name in said and line and len(said.replace(str(path.parent), "")) < LONGEST and said.isprintable() | ("\n" in said)
+    return (
+        path.name in said and line and len(said.replace(str(path.parent), "")) < LONGEST and said.isprintable() | ("\n" in said)
+    )
 
 
 def tried(format: Format, count: int, seed: int) -> tuple[Counter, dict[str, list[str]]]:
