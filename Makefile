@@ -9,12 +9,13 @@ READY := $(VENV)/.ready
 LOCK := $(addprefix requirements/,common.txt cpu.txt cuda.txt)
 CORES ?= all
 BENCH ?= full
+FUZZ ?= 5000
 PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench test-slurm rulegraph lock another-build clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench fuzz test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -69,6 +70,9 @@ unit: $(READY)  ## the fast tests only
 
 bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
 	@python -m tests.bench $(BENCH)
+
+fuzz: $(READY)  ## mutated inputs of every format that is read, 5,000 of each, and what became of them (FUZZ=500: fewer)
+	@python -m tests.fuzz --count $(FUZZ)
 
 test-slurm: $(READY)  ## the smoke run on a Slurm cluster of two nodes on this machine (root; LOCAL=results/smoke saves a local run)
 	@python -m tests.slurm $(if $(LOCAL),--local "$(LOCAL)")

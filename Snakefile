@@ -60,17 +60,17 @@ include: "workflow/rules/report.smk"
 rule all:
     default_target: True
     input:
-        deliverables.deliverables("paper", EXPERIMENTS["paper"]),
+        deliverables_of("paper"),
 
 
 rule smoke:
     input:
-        deliverables.deliverables("smoke", EXPERIMENTS["smoke"]),
+        deliverables_of("smoke"),
 
 
 rule mini:
     input:
-        deliverables.deliverables("mini", EXPERIMENTS["mini"]),
+        deliverables_of("mini"),
 
 
 # On this machine, jobs side by side claim no more memory than there is, unless the command says how much.

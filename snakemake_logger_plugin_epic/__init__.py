@@ -59,6 +59,8 @@ class LogHandler(LogHandlerBase):
             console.fail(record.jobid, record.rule_name, list(record.log))
         elif getattr(record, "refusal", False):
             console.refuse(record.getMessage())
+        elif getattr(record, "remark", False):
+            console.remark(record.getMessage())
         elif record.levelno >= logging.ERROR:
             text = record.getMessage().strip()
             console.error(text.removeprefix(f"{getattr(record, 'exception', None)}:").strip())

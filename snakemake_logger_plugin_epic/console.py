@@ -38,6 +38,7 @@ class Console:
         self.failures: list[str] = []
         self.errors: list[str] = []
         self.refusals: list[str] = []
+        self.remarks: list[str] = []
         self.held: list[str] = []  # what was said before any job, for commands that run none
         self._lock, self._live, self._closed = threading.RLock(), "", threading.Event()
         if terminal and not dry and not quiet:
@@ -48,6 +49,7 @@ class Console:
         with self._lock:
             if not self.wanted:
                 self.wanted, self.held = dict(counts), []
+                self._remark()
                 if not self.dry and not self.quiet:
                     self._line(f"{count_of(sum(counts.values()))} to run")
 
@@ -95,6 +97,16 @@ class Console:
         with self._lock:
             self._line(text)
 
+    def remark(self, text: str) -> None:
+        """Keep a warning that stands above the jobs to run, and is not worth a line where the command is refused."""
+        with self._lock:
+            if text not in self.remarks:
+                self.remarks.append(text)
+
+    def _remark(self) -> None:
+        while self.remarks:
+            self._line(self.remarks.pop(0))
+
     def error(self, text: str) -> None:
         """Keep an error for the end."""
         with self._lock:
@@ -115,6 +127,8 @@ class Console:
             self._closed.set()
             self._erase()
             wrong = self.failures or (self.errors and self.refusals) or self.errors  # our own words, if there are any
+            if not wrong:
+                self._remark()
             if self.quiet:
                 pass
             elif self.dry and self.wanted:

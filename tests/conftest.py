@@ -32,6 +32,11 @@ WORDS = [
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
     """A folder like Hugging Face's with a random BERT of 2 layers, 8 dimensions and a window of 16 positions."""
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def write_encoder(folder):
+    """Write such a folder."""
     import torch
     from safetensors.torch import save_file
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
@@ -39,7 +44,6 @@ def tiny_encoder(tmp_path_factory):
     from epic.model.bert import Bert
 
     torch.set_num_threads(1)  # two of them spend their time waiting for each other where there are 8 dimensions
-    folder = tmp_path_factory.mktemp("encoder")
     config = {
         "model_type": "bert", "hidden_act": "gelu", "vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
         "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16, "type_vocab_size": 2,
@@ -59,17 +63,21 @@ def tiny_encoder(tmp_path_factory):
 @pytest.fixture(scope="session")
 def mlm_encoder(tiny_encoder, tmp_path_factory):
     """The same encoder with a random masked-language-model head, under Hugging Face's names."""
+    return write_mlm_encoder(tiny_encoder, tmp_path_factory.mktemp("mlm"))
+
+
+def write_mlm_encoder(encoder, folder):
+    """Write such a folder from that of the encoder."""
     import torch
     from safetensors.torch import load_file, save_file
 
-    folder = tmp_path_factory.mktemp("mlm")
     for name in ("config.json", "tokenizer.json"):
-        (folder / name).write_bytes((tiny_encoder / name).read_bytes())
+        (folder / name).write_bytes((encoder / name).read_bytes())
     generator = torch.Generator().manual_seed(2)
     shapes = {"transform.dense.weight": (8, 8), "transform.dense.bias": (8,), "transform.LayerNorm.weight": (8,)}
     shapes |= {"transform.LayerNorm.bias": (8,), "bias": (len(WORDS),)}
     head = {f"cls.predictions.{name}": torch.randn(shape, generator=generator) for name, shape in shapes.items()}
-    body = load_file(tiny_encoder / "model.safetensors")
+    body = load_file(encoder / "model.safetensors")
     save_file({f"bert.{name}": tensor for name, tensor in body.items()} | head, folder / "model.safetensors")
     return folder
 

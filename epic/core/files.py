@@ -12,8 +12,11 @@ import zlib
 from contextlib import contextmanager
 from pathlib import Path
 
+from epic.core.strict_json import parse_json
+
 ROOT = Path(__file__).resolve().parents[2]  # the repository
 DRAFT = ".part"  # ending of names while something is written
+LONGEST_LINE = 1 << 24  # bytes; a file without line ends must not fill the memory
 
 
 class InputError(ValueError):
@@ -100,7 +103,7 @@ def write_json(path, value) -> None:
 def read_json(path):
     """Read a JSON file, or raise an InputError that names it."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return parse_json(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not valid JSON ({error}); it was damaged: make it again, or copy it anew") from error
 
@@ -125,14 +128,23 @@ def digest_of(path, kind: str) -> str:
 
 def numbered_lines(path):
     """Yield (line number, line without its newline) of a UTF-8 text file, .gz or not; refuse bad bytes, with their line."""
+    with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as stream:
+        yield from lines_of(stream, path)
+
+
+def lines_of(stream, name):
+    """Yield the same of a binary stream; `name` is for errors."""
     number = 0
     try:
-        with gzip.open(path) if str(path).endswith(".gz") else open(path, "rb") as stream:
-            for number, line in enumerate(stream, start=1):
-                if number == 1:
-                    line = line.removeprefix(codecs.BOM_UTF8)
-                yield number, line.decode("utf-8").rstrip("\r\n")
+        while line := stream.readline(LONGEST_LINE):
+            number += 1
+            if number == 1:
+                line = line.removeprefix(codecs.BOM_UTF8)
+            if b"\0" in line or len(line) == LONGEST_LINE:
+                wrong = "a zero byte" if b"\0" in line else f"more than {LONGEST_LINE - 1} bytes"
+                raise InputError(f"{name} line {number}: {wrong}; it is no text in UTF-8, or it is damaged")
+            yield number, line.decode("utf-8").rstrip("\r\n")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error
+        raise InputError(f"{name} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path} after line {number}: damaged gzip ({error}); compress or copy the file anew") from error
+        raise InputError(f"{name} after line {number}: damaged gzip ({error}); compress, copy or fetch the file anew") from error

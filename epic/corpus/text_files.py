@@ -4,16 +4,17 @@ A text is a line `id TAB text`, or in .jsonl files a JSON object: {"id": "7", "t
 and newlines. `_id`, `doc_id` or `query_id` may stand for `id`, and `contents` for `text`; other fields are ignored.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from epic.core.files import InputError, numbered_lines
+from epic.core.strict_json import parse_json
 
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
-WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+GRADE = re.compile(r"-?[0-9]{1,4}")
+HIGHEST = 1000  # grade of a judgment, either way; trec_eval counts grades in a table, and gives 0 where they are too large for it
 
 
 class Judgment(NamedTuple):
@@ -48,7 +49,7 @@ def texts(path) -> Iterator[tuple[str, str]]:
 
 def _from_tsv(line: str, where: str) -> tuple[str, str]:
     fields = line.split("\t")
-    if len(fields) != 2 or not _is_id(fields[0]):
+    if len(fields) != 2 or not is_id(fields[0]):
         raise InputError(
             f"{where}: expected id TAB text, the id without blanks; found {len(fields)} field(s): {line[:60]!r}; "
             "text with tabs can be given as .jsonl"
@@ -58,22 +59,17 @@ def _from_tsv(line: str, where: str) -> tuple[str, str]:
 
 def _from_json(line: str, where: str) -> tuple[str, str]:
     try:
-        found = json.loads(line)
+        found = parse_json(line)
     except ValueError as error:
         raise InputError(f'{where}: not JSON ({error}); expected {{"id": "...", "text": "..."}} on one line') from error
     if not isinstance(found, dict):
         raise InputError(f'{where}: expected an object {{"id": "...", "text": "..."}}, found {line[:60]!r}')
-    text_id, text = _field(found, IDS, where), _field(found, TEXTS, where)
-    if isinstance(text_id, int) and not isinstance(text_id, bool):
-        text_id = str(text_id)
-    if not isinstance(text_id, str) or not _is_id(text_id):
-        raise InputError(f"{where}: the id must be a string without blanks or a whole number, found {text_id!r}")
+    given, text = _field(found, IDS, where), _field(found, TEXTS, where)
+    text_id = as_id(given)
+    if text_id is None:
+        raise InputError(f"{where}: the id must be a string without blanks or a whole number, found {given!r:.60}")
     if not isinstance(text, str):
         raise InputError(f"{where}: the text must be a string, found {text!r:.60}")
-    try:
-        f"{text_id}{text}".encode()
-    except UnicodeEncodeError as error:  # JSON can escape half a character
-        raise InputError(f"{where}: the text is not Unicode ({error}); write the file with a JSON library") from error
     return text_id, text
 
 
@@ -86,8 +82,15 @@ def _field(found: dict, names: tuple[str, ...], where: str):
     return found[given[0]]
 
 
-def _is_id(text: str) -> bool:
-    return text.split() == [text]
+def is_id(text: str) -> bool:
+    """Tell whether a text can be an id: printable, without blanks of any kind, and not empty."""
+    return text.isprintable() and " " not in text and text != ""
+
+
+def as_id(value) -> str | None:
+    """Return a string or a whole number of JSON as an id; None if it cannot be one."""
+    text = str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return text if isinstance(text, str) and is_id(text) else None
 
 
 def judgments(path) -> Iterator[Judgment]:
@@ -95,24 +98,34 @@ def judgments(path) -> Iterator[Judgment]:
     grades: dict[tuple[str, str], int] = {}
     for number, line in numbered_lines(path):
         fields = line.split()
-        if len(fields) != 4 or not WHOLE_NUMBER.fullmatch(fields[3]):
+        if len(fields) != 4 or not _is_grade(fields[3]) or not is_id(fields[0]) or not is_id(fields[2]):
             raise InputError(
-                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
+                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number, at most {HIGHEST}); "
+                f"found {line[:60]!r}"
             )
         query_id, _, doc_id, grade = fields
         if grades.setdefault((query_id, doc_id), int(grade)) != int(grade):
             before = grades[query_id, doc_id]
             raise InputError(f"{path} line {number}: {query_id} {doc_id} is judged {grade}, above {before}; keep one of them")
         yield Judgment(query_id, doc_id, int(grade))
+    if not grades:
+        raise InputError(f"{path}: the file is empty; expected a line for each judgment")
+
+
+def _is_grade(text: str) -> bool:
+    return bool(GRADE.fullmatch(text)) and abs(int(text)) <= HIGHEST
 
 
 def triples(path) -> Iterator[Triple]:
     """Yield training triples in file order."""
+    number = 0
     for number, line in numbered_lines(path):
         fields = line.split("\t")
-        if len(fields) != 3 or not all(map(_is_id, fields)):
+        if len(fields) != 3 or not all(map(is_id, fields)):
             raise InputError(f"{path} line {number}: expected query TAB relevant TAB other id, found {line[:60]!r}")
         yield Triple(*fields)
+    if not number:
+        raise InputError(f"{path}: the file is empty; expected a line for each triple")
 
 
 def read_queries(path) -> dict[str, str]:

@@ -9,7 +9,8 @@ import jsonschema
 from epic.core.files import ROOT, InputError
 from epic.experiment.expansion import Expansion, ExperimentError, expand
 from epic.experiment.families import declared
-from epic.experiment.lookup import TOGETHER, find, tuning_set, with_purpose
+from epic.experiment.lookup import TOGETHER, find, triples_wanted, tuning_set, with_purpose
+from epic.experiment.strict_schema import Validator, is_number, odd_texts, words_of
 from epic.experiment.yaml_lines import Place, Written, read_yaml
 
 KEYS_OF_KIND = {
@@ -23,26 +24,43 @@ SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 PUBLISHED = ROOT / "workflow" / "resources" / "published.yaml"
 METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
+MOST_TRIPLES = 100_000_000
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
 def load_experiments(folders, schema_path=SCHEMA, published_path=PUBLISHED) -> dict[str, dict]:
-    """Load all experiments of some folders by name; refuse a name that stands in two folders."""
-    schema, published = read_yaml(schema_path).value, read_published(published_path)
-    experiments = {}
-    for path in [path for folder in folders for path in sorted(Path(folder).glob("*.yaml"))]:
-        if not NAME.fullmatch(path.stem):
-            raise InputError(f"{path}: an experiment's name is lower-case letters, digits, - and _; rename the file")
-        if path.stem in experiments:
-            raise InputError(f"{path}: an experiment named {path.stem} exists already; rename the file")
-        experiments[path.stem] = load_experiment(path, schema, published)
+    """Load all experiments of some folders by name, or raise an InputError for the first that is broken."""
+    experiments, broken = sound_and_broken(folders, schema_path, published_path)
+    for reason in broken.values():
+        raise InputError(reason)
     return experiments
+
+
+def sound_and_broken(folders, schema_path=SCHEMA, published_path=PUBLISHED) -> tuple[dict[str, dict], dict[str, str]]:
+    """Load the experiments of some folders by name; of those that are broken, return the reason instead.
+
+    A name that stands in two folders is broken: nobody can tell which one is meant.
+    """
+    schema, published = read_yaml(schema_path).value, read_published(published_path)
+    experiments: dict[str, dict] = {}
+    broken: dict[str, str] = {}
+    for path in [path for folder in folders for path in sorted(Path(folder).glob("*.yaml"))]:
+        try:
+            if not NAME.fullmatch(path.stem):
+                raise InputError(f"{str(path)!r}: an experiment's name is lower-case letters, digits, - and _; rename the file")
+            if path.stem in experiments or path.stem in broken:
+                experiments.pop(path.stem, None)
+                raise InputError(f"{path}: an experiment named {path.stem} exists already; rename the file")
+            experiments[path.stem] = load_experiment(path, schema, published)
+        except InputError as error:
+            broken[path.stem] = str(error)
+    return experiments, broken
 
 
 def load_experiment(path: Path, schema: dict, published: dict) -> dict:
     """Read and expand one experiment, or raise an InputError that names the file, the line and the key."""
     written = read_yaml(path)
-    for place, message in _shape(written.value, schema):
+    for place, message in (*odd_texts(written.value), *_shape(written.value, schema)):
         raise _refused(written, written.value, place, place, message)
     try:
         expansion = expand(written, published)
@@ -71,9 +89,9 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
             continue
         for number, item in enumerate(items):
             if not isinstance(item, dict):
-                yield (key, number), f"expected keys and values, found {item!r}"
+                yield (key, number), f"expected keys and values, found {item!r:.60}"
             elif key not in ("rows", "comparisons") and not isinstance(item.get("id"), str):
-                yield (key, number), f"expected an id, a text; found {item.get('id')!r}"
+                yield (key, number), f"expected an id, a text; found {item.get('id')!r:.60}"
 
 
 def read_published(path, metrics: tuple[str, ...] = METRICS) -> dict:
@@ -89,20 +107,11 @@ def read_published(path, metrics: tuple[str, ...] = METRICS) -> dict:
             where = f"{path} line {written.line(('rows', name, number))}: {name}"
             if not isinstance(entry, dict) or entry.keys() != {"source", "query_set", "metric", "value"}:
                 raise InputError(f"{where}: expected source, query_set, metric and value")
-            if entry["metric"] not in metrics or isinstance(entry["value"], bool) or not isinstance(entry["value"], int | float):
+            if entry["metric"] not in metrics or not is_number(entry["value"]):
                 raise InputError(
                     f"{where}: expected a number of one of {', '.join(metrics)}, found {entry['value']!r} of {entry['metric']}"
                 )
     return said
-
-
-def _is_whole(checker, value) -> bool:
-    """Tell whether a value is a whole number; JSON Schema would also take 1000.0 for one."""
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-CHECKER = jsonschema.Draft202012Validator.TYPE_CHECKER.redefine("integer", _is_whole)
-Validator = jsonschema.validators.extend(jsonschema.Draft202012Validator, type_checker=CHECKER)
 
 
 def _check_schema(written: Written, expansion: Expansion, schema: dict) -> None:
@@ -113,12 +122,12 @@ def _check_schema(written: Written, expansion: Expansion, schema: dict) -> None:
         if error.validator == "additionalProperties":  # name the line of the superfluous key
             odd = [key for key in error.instance if key not in error.schema.get("properties", {})]
             place = (*place, odd[0]) if odd else place
-        raise _refused(written, expansion.settings, place, expansion.written_at(place), error.message)
+        raise _refused(written, expansion.settings, place, expansion.written_at(place), words_of(error))
 
 
 def _refused(written: Written, settings: dict, place: Place, origin: Place, message: str) -> InputError:
     said = named(written.value, origin) if place[:1] == ("comparisons",) else named(settings, place)
-    return InputError(f"{written.path} line {written.line(origin)}: {said}: {message}")
+    return InputError(f"{written.path} line {written.line(origin)}: {said[:100]}: {message[:400]}")
 
 
 def named(settings, place: Place) -> str:
@@ -146,6 +155,11 @@ def _twice_given(settings: dict) -> Iterator[Problem]:
         ids = [item["id"] for item in settings[key]]
         if twice := _twice(ids):
             yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
+    lists = [("downloads", [download["file"] for download in settings["downloads"]])]
+    lists += [(key, settings[key]["queries"]) for key in ("statistics", "texts")]
+    for key, names in lists:
+        if twice := _twice(names):
+            yield (key,), f"{twice} is given twice"
 
 
 def _models(settings: dict) -> Iterator[Problem]:
@@ -157,7 +171,7 @@ def _models(settings: dict) -> Iterator[Problem]:
             continue
         for error in Validator(family.settings).iter_errors(model):
             explained = error.schema.get("description") if isinstance(error.schema, dict) else None
-            yield ("models", number, *error.absolute_path), f"{error.message}{f' ({explained})' if explained else ''}"
+            yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
 
 
 def _first_stages(settings: dict) -> Iterator[Problem]:
@@ -183,6 +197,8 @@ def _rows(settings: dict) -> Iterator[Problem]:
         if odd := sorted(given ^ needed):
             what = f"a row of the kind {row['kind']}" + (" and of this family" if odd[0] == "keep" and "model" in row else "")
             yield (*place, odd[0]), f"{what} {'has no' if odd[0] in given else 'needs'} {odd[0]}"
+        if twice := _twice(run["query_set"] for run in row.get("runs", [])):
+            yield (*place, "runs"), f"there are two runs of {twice}"
         for run, found in enumerate(row.get("runs", [])):
             yield from _serves(settings, found["query_set"], ("test",), (*place, "runs", run, "query_set"))
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
@@ -226,6 +242,9 @@ def _sizes(settings: dict) -> Iterator[Problem]:
     every, size = settings["train"]["validate_every"], settings["train"]["batch_size"]
     if every % size:
         yield ("train", "validate_every"), f"{every} is no multiple of batch_size ({size})"
+    if (wanted := triples_wanted(settings)) > MOST_TRIPLES:
+        said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
+        yield ("train", "max_validations"), f"{said}, and they are held in memory"
     deepest, tuned_on = settings["tune"]["max_cutoff"], find(settings["query_sets"], tuning_set(settings))
     if deepest > tuned_on["hits"]:
         yield ("tune", "max_cutoff"), f"{deepest} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})"
@@ -263,5 +282,5 @@ def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) 
 
 def _twice(items):
     """Return the first item that stands twice, or None."""
-    items = list(items)
-    return next((item for item in items if items.count(item) > 1), None)
+    seen = set()
+    return next((item for item in items if item in seen or seen.add(item)), None)

@@ -4,17 +4,20 @@ Everything else in an experiment stays as it is written; nothing is merged and n
 knows the place it was written at, so that an error can name the user's own line.
 """
 
+import math
 import re
 from itertools import product
 from typing import Any
 
 import yaml
 
+from epic.experiment.strict_schema import is_number
 from epic.experiment.yaml_lines import Place, Written
 
 FIELD = re.compile(r"\{([a-z_]+)(?:\.([a-z_]+))?\}")
 WITHOUT_TOLERANCE = "ms/query"  # milliseconds come from other hardware: they get no tolerance and no verdict
 OF_A_SYSTEM = ("model", "first_stage", "keep")
+MOST_ROWS = 1000
 OWN_FIRST_STAGE = "own-first-stage"
 
 
@@ -109,8 +112,10 @@ def _rows(row: dict, settings: dict, place: Place) -> list[dict]:
     if not isinstance(choices, dict) or not choices or any(key not in OF_A_SYSTEM for key in choices):
         raise ExperimentError((*place, "for"), f"expected lists of {', '.join(OF_A_SYSTEM)}")
     for key, values in choices.items():
-        if not isinstance(values, list) or not values or any(values.count(value) > 1 for value in values):
+        if not isinstance(values, list) or not 0 < len(values) <= MOST_ROWS or any(values.count(value) > 1 for value in values):
             raise ExperimentError((*place, "for", key), "expected a list of one or more, each once")
+    if (count := math.prod(map(len, choices.values()))) > MOST_ROWS:
+        raise ExperimentError((*place, "for"), f"{count} rows are more than the {MOST_ROWS} that a table may have")
     found = []
     for chosen in product(*choices.values()):
         system = dict(zip(choices, chosen, strict=True))
@@ -174,10 +179,8 @@ def _with_published(row: dict, published: dict, place: Place) -> dict:
     entries = []
     for entry in published["rows"].get(name, []):
         allowed = tolerance.get(entry["source"]) if isinstance(tolerance, dict) else tolerance
-        if entry["metric"] != WITHOUT_TOLERANCE and (
-            isinstance(allowed, bool) or not isinstance(allowed, int | float) or allowed < 0
-        ):
-            said = "there is none" if allowed is None else f"{allowed!r} is none"
+        if entry["metric"] != WITHOUT_TOLERANCE and (not is_number(allowed) or allowed < 0):
+            said = "there is none" if allowed is None else f"{allowed!r:.60} is none"
             raise ExperimentError((*place, "tolerance"), f"{said} for the value of {entry['source']} in {name}")
         entries.append(entry | {"tolerance": None if entry["metric"] == WITHOUT_TOLERANCE else allowed})
     return rest | {"published": entries}

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -14,6 +15,8 @@ from epic.first_stage.predicted_queries import predictions
 
 log = logging.getLogger(__name__)
 DOCS_PER_FILE = 500_000
+COUNTED = 1_000_000  # surplus predictions, more or less: a damaged or hostile file may have no end
+BLANK = re.compile(r"[\s\0-\x20]*\Z")  # nothing but blanks, as Unicode or as Java has them; Anserini skips only the latter
 
 
 def source_of(files) -> Path | None:
@@ -39,7 +42,8 @@ def expand(documents: Documents, predicted, samples: int | None, weighted, out) 
             with open(draft / f"docs-{place // DOCS_PER_FILE:03d}.jsonl", "w", encoding="utf-8") as stream:
                 for doc_id, text in islice(texts, DOCS_PER_FILE):
                     total += 1
-                    with_text += bool(text.strip())
+                    text = "" if BLANK.match(text) else text
+                    with_text += bool(text)
                     stream.write(json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) + "\n")
         next(texts, None)  # asked once more, a source that holds too many texts refuses, and says why
         if total != len(documents) and not weighted:
@@ -63,7 +67,7 @@ def with_predictions(documents: Documents, source, samples: int | None) -> Itera
             )
         taken += 1
         yield doc_id, f"{text} {prediction.queries}"
-    if surplus := sum(1 for _ in found):
+    if surplus := sum(1 for _ in islice(found, len(documents) + COUNTED)):
         raise _unaligned(source, taken + surplus, len(documents))
 
 

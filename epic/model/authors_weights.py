@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from epic.core.archives import is_gzip, reading, refuse_bomb, unpacked
 from epic.core.files import InputError, digest_of
 from epic.model.epic import EpicModel
 
@@ -28,6 +29,7 @@ THEIRS = {  # by our names; the body's names only lose a prefix
     "equations.dense": f"{HEAD}transform.dense",
     "equations.norm": f"{HEAD}transform.LayerNorm",
 }
+WORDS = f"{BODY}embeddings.word_embeddings.weight"
 DECODER = f"{HEAD}decoder.weight"  # the word embeddings once more; code that saves each parameter once omits it
 NOT_USED = ("_nil", "encoder.bert.cls.seq_relationship.", "encoder.bert.bert.cls.")  # a dummy, and heads that nobody reads
 
@@ -49,7 +51,6 @@ def load_authors(model: EpicModel, state: dict[str, Tensor], path) -> None:
     if model.formulation != "released":
         raise InputError(f"{path} holds weights of the released formulation; this model's is {model.formulation}")
     expected = {theirs(name): (name, tensor.shape) for name, tensor in model.state_dict().items()}
-    words = state.get(f"{BODY}embeddings.word_embeddings.weight")
     problems = [f"{name} is missing" for name in expected if name not in state]
     problems += [f"{name} is unknown" for name in state if not (name in expected or name == DECODER or name.startswith(NOT_USED))]
     problems += [
@@ -57,12 +58,23 @@ def load_authors(model: EpicModel, state: dict[str, Tensor], path) -> None:
         for name, (_, shape) in expected.items()
         if name in state and state[name].shape != shape
     ]
-    if words is not None and DECODER in state and not torch.equal(state[DECODER], words):
+    right = [name for name, (_, shape) in expected.items() if name in state and state[name].shape == shape]
+    problems += [f"{name} holds values that are not finite numbers" for name in right if not _is_finite(state[name])]
+    if not problems and DECODER in state and not _is_same(state[DECODER], state[WORDS]):
         problems.append(f"{DECODER} is not tied to the word embeddings, as it is in the released code")
     if problems:
         more = [f"and {len(problems) - 10} more"] if len(problems) > 10 else []
         raise InputError("\n".join([f"{path} is not EPIC's state dict for this encoder:", *problems[:10], *more]))
     model.load_state_dict({ours: state[name] for name, (ours, _) in expected.items()})
+
+
+def _is_finite(tensor: Tensor) -> bool:
+    """Tell whether a tensor holds finite floats; called after its shape is known to be right."""
+    return tensor.is_floating_point() and tensor.layout == torch.strided and bool(torch.isfinite(tensor).all())
+
+
+def _is_same(one: Tensor, other: Tensor) -> bool:
+    return (one.shape, one.dtype, one.layout) == (other.shape, other.dtype, other.layout) and torch.equal(one, other)
 
 
 def theirs(name: str) -> str:
@@ -75,15 +87,22 @@ def theirs(name: str) -> str:
 
 def read_state(path) -> dict[str, Tensor]:
     """Read the state dict of either archive, without running code from it."""
-    if not tarfile.is_tarfile(path):
-        return _load(path, path)
-    with tarfile.open(path) as archive, tempfile.TemporaryDirectory() as folder:
-        member = next((member for member in archive if member.isfile() and Path(member.name).name == "weights.p"), None)
-        if member is None:
-            raise InputError(f"{path}: the archive has no weights.p")
-        with open(Path(folder, "weights.p"), "wb") as out:
-            shutil.copyfileobj(archive.extractfile(member), out)  # torch wants a file it can map
-        return _load(Path(folder, "weights.p"), path)
+    with reading(path):
+        if not is_gzip(path) and not tarfile.is_tarfile(path):
+            return _load(path, path)
+        with unpacked(path) as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
+            return _from_tar(archive, path)
+
+
+def _from_tar(archive: tarfile.TarFile, path) -> dict[str, Tensor]:
+    for member in archive:
+        refuse_bomb(path, member.offset_data + member.size)
+        if member.isfile() and Path(member.name).name == "weights.p":
+            with tempfile.TemporaryDirectory() as folder:
+                with open(Path(folder, "weights.p"), "wb") as out:
+                    shutil.copyfileobj(archive.extractfile(member), out)  # torch wants a file it can map
+                return _load(Path(folder, "weights.p"), path)
+    raise InputError(f"{path}: the archive has no weights.p")
 
 
 def _load(file, path) -> dict[str, Tensor]:
@@ -91,7 +110,8 @@ def _load(file, path) -> dict[str, Tensor]:
         found = torch.load(file, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds, from EOFError to UnpicklingError
         raise InputError(f"{path}: torch cannot read it as weights ({repr(error)[:200]})") from error
-    if not isinstance(found, dict) or not all(isinstance(value, Tensor) for value in found.values()):
+    kinds = {(type(name), isinstance(value, Tensor)) for name, value in found.items()} if isinstance(found, dict) else None
+    if kinds is None or kinds - {(str, True)}:
         raise InputError(f"{path}: not a state dict")
     return found
 

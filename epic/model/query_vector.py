@@ -1,13 +1,17 @@
 """Query vectors as arrays, the few terms with their importance, and their files; and a check that all weights must pass."""
 
 import json
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from epic.core.files import InputError, numbered_lines, write_text
+from epic.core.strict_json import parse_json
+from epic.corpus.text_files import as_id
 
 MAX_VOCABULARY = 65_535  # term ids are stored in 16 bits
+LARGEST = float(np.finfo(np.float32).max)
 
 
 class QueryVector(NamedTuple):
@@ -44,13 +48,31 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
 
 
 def read_vectors(path) -> dict[str, QueryVector]:
-    """Read query vectors by query id."""
-    vectors = {}
+    """Read query vectors by query id; kernels read terms and weights side by side, so nothing but a vector is accepted."""
+    vectors: dict[str, QueryVector] = {}
     for number, line in numbered_lines(path):
         try:
-            found = json.loads(line)
-            terms, weights = np.array(found["terms"], dtype=np.uint16), np.array(found["weights"], dtype=np.float32)
-            vectors[found["id"]] = QueryVector(terms, weights)
+            found = parse_json(line)
+            query_id, vector = as_id(found["id"]), QueryVector(_terms(found["terms"]), _weights(found["weights"]))
+            if query_id is None or query_id in vectors or len(vector.terms) != len(vector.weights):
+                raise ValueError("an id that is none or is given twice, or not as many terms as weights")
+            vectors[query_id] = vector
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f"{path} line {number}: not a query vector ({error}); delete the file and run again") from error
     return vectors
+
+
+def _terms(values) -> np.ndarray:
+    """Return term ids (n,); they must ascend."""
+    if not isinstance(values, list) or not all(type(value) is int and 0 <= value < MAX_VOCABULARY for value in values):
+        raise ValueError(f"terms are whole numbers below {MAX_VOCABULARY}")
+    if any(after <= before for before, after in pairwise(values)):
+        raise ValueError("the terms do not ascend")
+    return np.array(values, dtype=np.uint16)
+
+
+def _weights(values) -> np.ndarray:
+    """Return weights (n,); they must be finite."""
+    if not isinstance(values, list) or not all(type(value) in (int, float) and abs(value) <= LARGEST for value in values):
+        raise ValueError("weights are finite numbers")
+    return np.array(values, dtype=np.float32)

@@ -1,5 +1,6 @@
 """The course of a training run: one line a validation."""
 
+import math
 from typing import NamedTuple
 
 from epic.core.files import InputError, numbered_lines, write_text
@@ -30,8 +31,26 @@ def write_history(history: list[Iteration], out) -> None:
 
 def read_history(path) -> list[Iteration]:
     """Read a history that `write_history` wrote."""
-    lines = [line.split("\t") for _, line in numbered_lines(path)]
-    if not lines or tuple(lines[0]) != Iteration._fields:
+    lines = numbered_lines(path)
+    if next(lines, (0, ""))[1].split("\t") != list(Iteration._fields):
         raise InputError(f"{path}: not a training history; delete it and run again")
-    kinds = Iteration.__annotations__.values()
-    return [Iteration(*(kind(value) for kind, value in zip(kinds, line, strict=True))) for line in lines[1:]]
+    history: list[Iteration] = []
+    for number, line in lines:
+        try:
+            values = zip(Iteration.__annotations__.values(), line.split("\t"), strict=True)
+            history.append(Iteration(*(kind(value) for kind, value in values)))
+            _check(history)
+        except ValueError as error:
+            raise InputError(f"{path} line {number}: not of a training history ({error}); delete it and run again") from error
+    return history
+
+
+def _check(history: list[Iteration]) -> None:
+    """Refuse a last iteration that does not follow from those before it."""
+    last, triples = history[-1], history[-2].triples if len(history) > 1 else 0
+    if last.iteration != len(history) or last.triples <= triples:
+        raise ValueError("iterations are counted from 1, and their triples grow")
+    if not all(map(math.isfinite, last)) or last.seconds < 0:
+        raise ValueError("a number that is not finite, or a negative time")
+    if not 0 <= last.accuracy <= 1 or not 0 <= last.validation <= 1:
+        raise ValueError("accuracy and validation are between 0 and 1")

@@ -31,7 +31,9 @@ def import_vectors(path, out, keep: int | None, checkpoint, md5: str | None, doc
     """
     if Path(out).exists() and not (Path(out) / "header.json").exists():
         raise InputError(f"{out} exists and is no vector store; name a new folder")
-    keep = keep or _keep_of(path)
+    keep = _keep_of(path) if keep is None else keep
+    if not 1 <= keep <= VOCABULARY:
+        raise InputError(f"{path}: {keep} terms a passage cannot be; there are {VOCABULARY} in the vocabulary; say --keep")
     found = count_of(path, keep, documents)
     if missing := (documents or PASSAGES) - found:
         log.info(
@@ -70,7 +72,7 @@ def count_of(path, keep: int, documents: int | None) -> int:
 
 
 def _keep_of(path) -> int:
-    match = re.search(r"\.(\d+)\.v$", str(path))
+    match = re.search(r"\.([0-9]{1,9})\.v\Z", str(path))
     if not match:
         raise InputError(f"{path}: the name does not say how many terms a passage has, as msmarco.1000.v does; say --keep")
     return int(match[1])

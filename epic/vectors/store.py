@@ -26,6 +26,7 @@ FORMAT = "epic-vectors-3"
 KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
 ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
 SUMS = "sums.u64"
+MOST, WIDEST = 10**12, 10**6  # rows, positions and so on; bytes of an id
 
 
 def open_store(path, checkpoint) -> "Store":
@@ -48,13 +49,12 @@ class Store:
         header = read_json(self.path / "header.json")
         found = header.get("format") if isinstance(header, dict) else None
         if found != FORMAT:
-            raise InputError(f"{path}: format {found!r}, this program reads {FORMAT}; {seals.again(path)}")
+            raise InputError(f"{path}: format {found!r:.40}, this program reads {FORMAT}; {seals.again(path)}")
         if absent := sorted(KEYS - header.keys()):
             raise InputError(f"{path}/header.json has no {absent[0]}; {seals.again(path)}")
+        _check_header(self.path, header)
         self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
         self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
-        if self.vocabulary > MAX_VOCABULARY:
-            raise InputError(f"{path}: {self.vocabulary} vocabulary entries do not fit 16-bit term ids")
         sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
         sizes[SUMS] = self.documents * 8
         if width is not None:
@@ -91,6 +91,8 @@ class Store:
                 raise InputError(f"{path}: {found} bytes, the header promises {expected}; {seals.again(self.path)}")
             if name not in self.sums:
                 raise InputError(f"{self.path}/header.json has no checksum of {name}; {seals.again(self.path)}")
+        if absent := sorted(name for name in self.sums if not (self.path / name).is_file()):
+            raise InputError(f"{self.path}/header.json: there is no {absent[0]!r:.60}; {seals.again(self.path)}")
 
     def __len__(self) -> int:
         return self.documents
@@ -160,6 +162,26 @@ class Store:
         if found != self.sums[name]:
             seals.refuse(self.path)
             raise InputError(f"{self.path / name}: the content has changed; {seals.again(self.path)}")
+
+
+def _check_header(path: Path, header: dict) -> None:
+    """Refuse a header whose values are not of their kinds: sizes of files, positions and kernels depend on them."""
+    documents, keep, vocabulary, start, width = (header[key] for key in ("documents", "keep", "vocabulary", "start", "ids_width"))
+    if type(vocabulary) is int and vocabulary > MAX_VOCABULARY:
+        raise InputError(f"{path}: {vocabulary} vocabulary entries do not fit 16-bit term ids")
+    whole = all(type(number) is int and 0 <= number < MOST for number in (documents, keep, vocabulary, start))
+    if not whole or not (1 <= keep <= vocabulary) or not (width is None or (type(width) is int and 1 <= width < WIDEST)):
+        sizes = "documents, keep, vocabulary, start or ids_width"
+        raise InputError(f"{path}/header.json: {sizes} is not a size that a store has; {seals.again(path)}")
+    sums = header["sha256"]
+    if not isinstance(header["model"], str) or not isinstance(sums, dict) or not all(map(_is_sum, sums.items())):
+        raise InputError(f"{path}/header.json: model or sha256 is no digest; {seals.again(path)}")
+
+
+def _is_sum(item: tuple) -> bool:
+    """Tell whether this is the name of a file inside a store and its checksum."""
+    name, found = item
+    return Path(name).name == name and isinstance(found, str)
 
 
 class StoreWriter:

@@ -54,21 +54,33 @@ class Named:
     """Ids of any kind."""
 
     def __init__(self, folder, count: int, width: int):
+        self._folder = Path(folder)
         self._ids = np.memmap(Path(folder) / "ids.bytes", dtype=f"S{width}", mode="r", shape=(count,))  # (n,)
         self._order = np.memmap(Path(folder) / "order.i64", dtype=np.int64, mode="r", shape=(count,))  # (n,)
 
     def of(self, rows: slice) -> list[str]:
         """Return ids of some rows."""
-        return [doc_id.decode("utf-8") for doc_id in self._ids[rows].tolist()]
+        try:
+            return [doc_id.decode("utf-8") for doc_id in self._ids[rows].tolist()]
+        except UnicodeDecodeError as error:
+            raise self._changed("ids.bytes") from error
 
     def rows(self, doc_ids: list[str]) -> np.ndarray:
         """Return the rows of the ids, -1 for an unknown one."""
         encoded = [doc_id.encode("utf-8") for doc_id in doc_ids]
         keys = np.array(encoded, dtype=self._ids.dtype)  # (k,), cut where longer than any id there is
-        places = np.searchsorted(self._ids, keys, sorter=self._order)  # (k,)
+        try:
+            places = np.searchsorted(self._ids, keys, sorter=self._order)  # (k,)
+        except (ValueError, IndexError) as error:
+            raise self._changed("order.i64") from error
         rows = np.array(self._order[np.minimum(places, len(self._order) - 1)])  # (k,)
+        if len(rows) and not 0 <= rows.min() <= rows.max() < len(self._ids):
+            raise self._changed("order.i64")
         rows[np.array(self._ids[rows].tolist(), dtype=object) != np.array(encoded, dtype=object)] = -1
         return rows
+
+    def _changed(self, name: str) -> InputError:
+        return InputError(f"{self._folder / name}: the content has changed; delete {self._folder} and run again")
 
 
 class IdWriter:

@@ -7,6 +7,7 @@ import pytest
 
 from epic.corpus.runs import read_run
 from epic.first_stage import anserini as java
+from epic.first_stage.expand import expand
 from epic.first_stage.index import document_count, index
 from epic.first_stage.retrieve import retrieve
 
@@ -83,3 +84,21 @@ def test_documents_that_anserini_loses_without_an_error_are_noticed(tmp_path):
 
 def test_empty_passages_are_not_indexed_and_not_missed(built):
     assert "" in DOCS.values() and document_count(built / "index") == 5
+
+
+class FewDocuments:
+    """Passages as a collection gives them."""
+
+    dataset, texts = "a collection", ["pool price", "\u00a0", "\u3000\u2003", "", "\x01", "swim spa"]
+
+    def __len__(self):
+        return len(self.texts)
+
+    def span(self, positions):
+        return ((str(place), self.texts[place]) for place in positions)
+
+
+def test_passages_of_blanks_that_only_unicode_or_only_java_knows_are_not_indexed_and_not_missed(tmp_path):
+    expand(FewDocuments(), None, None, None, tmp_path / "docs")
+    index(tmp_path / "docs", threads=1, memory_mb=512, out=tmp_path / "index")
+    assert document_count(tmp_path / "index") == 2

@@ -55,6 +55,20 @@ def test_a_stage_has_one_line_when_its_last_job_ends_with_what_runs_now(plain, c
     assert said(plain).splitlines()[-1] == "3 jobs done in 1:05" and len(said(plain).splitlines()) == 4
 
 
+def test_a_remark_stands_above_the_jobs_and_not_beside_a_refusal(plain, clock):
+    plain.remark("left out: mine.yaml line 3: no such key")
+    assert said(plain) == ""
+    plain.start({"data": 1})
+    assert said(plain).splitlines() == ["left out: mine.yaml line 3: no such key", "1 job to run"]
+    none, refused = (Console(io.StringIO(), terminal=False, clock=clock) for _ in range(2))
+    for console in (none, refused):
+        console.remark("left out: mine.yaml")
+    refused.error("WorkflowError")
+    refused.refuse("there is no row x")
+    none.close(), refused.close()
+    assert said(none) == "left out: mine.yaml\n" and said(refused) == "\nthere is no row x\n"
+
+
 def test_snakemake_s_own_words_are_kept_back_when_jobs_run_and_shown_when_none_do(plain):
     plain.say("Building DAG of jobs...")
     plain.start({"data": 1})

@@ -54,6 +54,17 @@ def test_a_mistake_in_an_experiment_is_named_alone(mine, tmp_path):
     assert code and lines[1].startswith("experiments/mine.yaml line ") and "batch_sise" in lines[1] and len(lines) == 2
 
 
+def test_a_broken_experiment_is_left_out_in_one_line_and_stops_no_other(mine, tmp_path):
+    mine("batch_size: 16", "batch_sise: 16")
+    code, lines = shown("results/smoke/data/manifest.json", "--dry-run", directory=tmp_path)
+    assert code == 0 and lines[0].startswith("left out: experiments/mine.yaml line ") and "batch_sise" in lines[0]
+    assert lines[2] == "1 job would run; VERBOSE=1 lists them" and not [line for line in lines[1:] if "mine" in line]
+    code, lines = shown("results/smok/table.md", "--dry-run", directory=tmp_path)
+    assert (
+        code and len(lines) == 2 and lines[1].startswith("there is no experiment smok; there are mini-seeds, mini, paper, smoke")
+    )
+
+
 def test_a_mistake_in_the_data_is_the_last_line_under_the_path_of_the_job_s_log(mine, tmp_path):
     with (tmp_path / "tiny" / "docs.tsv").open("a") as stream:
         stream.write("no tab here\n")

@@ -8,7 +8,7 @@ from snakemake.logging import logger
 from epic.core.code_digest import code_digest
 from epic.core.machine import total_memory
 from epic.experiment import conditions, deliverables, digests, lookup
-from epic.experiment.check import load_experiments
+from epic.experiment.check import sound_and_broken
 from epic.planning import rates, repair
 
 FOLDERS = [Path(ROOT, "workflow", "experiments"), Path("experiments")]
@@ -22,9 +22,12 @@ def refusal(text):
 
 
 try:
-    EXPERIMENTS = load_experiments(FOLDERS)
+    EXPERIMENTS, BROKEN = sound_and_broken(FOLDERS)  # settings by name, and reasons by name
 except ValueError as error:
     raise refusal(str(error)) from None
+
+for reason in BROKEN.values() if workflow.is_main_process else ():
+    logger.warning(f"left out: {reason}", extra={"remark": True})  # a command that asks for it is refused with the reason alone
 
 
 wildcard_constraints:
@@ -36,11 +39,21 @@ scattergather:
     **{name: settings["encode"]["shards"] for name, settings in EXPERIMENTS.items()},
 
 
+def experiment_named(name):
+    """Return an experiment; refuse one that is broken, with the reason, and one that does not exist, with those there are."""
+    if name not in EXPERIMENTS:
+        raise refusal(BROKEN.get(name) or f"there is no experiment {name}; there are {', '.join(EXPERIMENTS)}")
+    return EXPERIMENTS[name]
+
+
 def experiment_of(wildcards):
-    """Return the experiment that the output path names, or raise an error that lists the experiments there are."""
-    if wildcards.experiment not in EXPERIMENTS:
-        raise refusal(f"there is no experiment {wildcards.experiment}; there are {', '.join(EXPERIMENTS)}")
-    return EXPERIMENTS[wildcards.experiment]
+    """Return the experiment that the output path names."""
+    return experiment_named(wildcards.experiment)
+
+
+def deliverables_of(name):
+    """List the files that an experiment is run for, once they are asked for."""
+    return lambda wildcards: deliverables.deliverables(name, experiment_named(name))
 
 
 family_digest = cache(digests.family_digest)  # of hundreds of jobs, a few differ

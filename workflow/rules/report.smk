@@ -27,7 +27,7 @@ rule report:
         files=files(inputs.report),
         commands=lambda wildcards: deliverables.commands_of(wildcards.experiment, experiment_of(wildcards)),
         settings=experiment_of,
-        paper=EXPERIMENTS["paper"],
+        paper=lambda wildcards: experiment_named("paper"),
         code=code("report"),
     script:
         "../scripts/report.py"

@@ -67,6 +67,25 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_line(tmp_path):
         list(numbered_lines(tmp_path / "a.tsv"))
 
 
+def test_zero_bytes_and_lines_without_end_are_refused_with_their_line(tmp_path, monkeypatch):
+    (tmp_path / "a.tsv").write_bytes(b"fine\nnot\0fine\n")
+    with pytest.raises(InputError, match=r"a\.tsv line 2: a zero byte"):
+        list(numbered_lines(tmp_path / "a.tsv"))
+    monkeypatch.setattr("epic.core.files.LONGEST_LINE", 10)
+    (tmp_path / "a.tsv").write_bytes(b"12345678\n123456789")
+    assert [line for _, line in numbered_lines(tmp_path / "a.tsv")] == ["12345678", "123456789"]
+    (tmp_path / "a.tsv").write_bytes(b"fine\n1234567890")
+    with pytest.raises(InputError, match=r"a\.tsv line 2: more than 9 bytes"):
+        list(numbered_lines(tmp_path / "a.tsv"))
+
+
+def test_json_that_python_would_let_pass_is_refused_with_its_file(tmp_path):
+    for text in ('{"a": NaN}', '{"a": 1e999}', '{"a": 1, "a": 2}', "[" * 100_000, '"\\ud800"'):
+        (tmp_path / "a.json").write_text(text)
+        with pytest.raises(InputError, match=r"a\.json: not valid JSON"):
+            read_json(tmp_path / "a.json")
+
+
 def test_sha256_is_the_known_one(tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     assert sha256_of(tmp_path / "empty").startswith("e3b0c44298fc1c149afbf4c8996fb924")

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from epic.core.files import InputError
-from epic.corpus.text_files import judgments, read_triples, texts
+from epic.corpus.text_files import as_id, judgments, read_triples, texts
 
 
 def lines_of(tmp_path, name, content):
@@ -32,8 +32,8 @@ def test_the_same_texts_come_from_every_format(tmp_path, name, content):
     assert list(texts(lines_of(tmp_path, name, content))) == [("1", "café"), ("x7", "")]
 
 
-def test_json_lines_may_hold_tabs_newlines_and_anything_else(tmp_path):
-    text = 'a\tb\nc "d" \u2028 \\ \x00 \U0001f41d'
+def test_json_lines_may_hold_tabs_newlines_and_anything_else_but_zero_bytes(tmp_path):
+    text = 'a\tb\nc "d" \u2028 \\ \U0001f41d'
     path = lines_of(tmp_path, "t.jsonl", json.dumps({"id": "1", "text": text}) + "\n")
     assert dict(texts(path)) == {"1": text}
 
@@ -66,8 +66,18 @@ def test_json_lines_may_hold_tabs_newlines_and_anything_else(tmp_path):
         ("t.jsonl", '{"id": 1.5, "text": "a"}\n', r"line 1: the id must be .*found 1\.5"),
         ("t.jsonl", '{"id": "", "text": "a"}\n', r"line 1: the id must be .*found ''"),
         ("t.jsonl", '{"id": "1", "text": null}\n', r"line 1: the text must be a string, found None"),
-        ("t.jsonl", '{"id": "1", "text": "\\ud83d"}\n', r"line 1: the text is not Unicode"),
+        ("t.jsonl", '{"id": "1", "text": "\\ud83d"}\n', r"line 1: not JSON .*surrogates not allowed"),
         ("t.jsonl", '{"id": 1, "text": "a"}\n{"id": "1", "text": "b"}\n', r"line 2: the id 1 is given twice"),
+        ("t.jsonl", '{"id": "1", "text": "a\\u0000"}\n', r"line 1: not JSON \(a text holds a zero byte"),
+        ("t.jsonl", '{"id": "1", "id": "2", "text": "a"}\n', r"line 1: not JSON \(the key 'id' is given twice"),
+        ("t.jsonl", '{"id": "1", "text": "a", "x": ' + "[" * 100_000 + "\n", r"line 1: not JSON \(values are nested too deeply"),
+        ("t.jsonl", '{"id": ' + "9" * 100_000 + ', "text": "a"}\n', r"line 1: not JSON \(Exceeds the limit"),
+        ("t.jsonl", '{"id": "a\\u0001", "text": "a"}\n', r"line 1: the id must be"),
+        ("t.jsonl", '{"id": "a\\n", "text": "a"}\n', r"line 1: the id must be"),
+        ("t.tsv", "1\ta\x00\n", r"t\.tsv line 1: a zero byte"),
+        ("t.tsv", "1\x01\ta\n", r"t\.tsv line 1: expected id TAB text"),
+        ("t.tsv", "1\u200b\ta\n", r"t\.tsv line 1: expected id TAB text"),
+        ("t.tsv", "1\u00a0x\ta\n", r"t\.tsv line 1: expected id TAB text"),
     ],
 )
 def test_a_malformed_text_is_named_with_file_and_line(tmp_path, name, content, message):
@@ -89,11 +99,33 @@ def test_judgments_are_read_in_order_and_may_be_repeated(tmp_path, name):
         ("q1 0 a ²\n", "line 1: .*whole number"),
         ("q1 0 a 1-\n", "line 1: .*whole number"),
         ("q1 0 a 1\nq2 0 a 0\nq1 0 a 2\n", "line 3: q1 a is judged 2, above 1; keep one"),
+        ("q1 0 a 1001\n", "line 1: .*at most 1000"),
+        ("q1 0 a -1001\n", "line 1: .*at most 1000"),
+        ("q1 0 a " + "9" * 100_000 + "\n", "line 1: .*at most 1000"),
+        ("q1 0 a\x01 1\n", "line 1: expected query id"),
+        ("", "qrels.txt: the file is empty"),
     ],
 )
 def test_a_malformed_judgment_is_named_with_file_and_line(tmp_path, content, message):
     with pytest.raises(InputError, match=message):
         list(judgments(lines_of(tmp_path, "qrels.txt", content)))
+
+
+def test_the_highest_and_the_lowest_grades_are_read(tmp_path):
+    assert [found.relevance for found in judgments(lines_of(tmp_path, "q.txt", "q 0 a 1000\nq 0 b -1000\n"))] == [1000, -1000]
+
+
+def test_an_empty_file_of_triples_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"t\.tsv: the file is empty"):
+        read_triples(lines_of(tmp_path, "t.tsv", ""))
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [("a", "a"), (7, "7"), ("é-1", "é-1"), (True, None), (1.0, None), ("", None), ("a b", None), ("a\n", None), ([1], None)],
+)
+def test_what_can_be_an_id(value, found):
+    assert as_id(value) == found
 
 
 @pytest.mark.parametrize("content", ["q\ta\tb\nq\ta\n", "q\ta\tb\nq a b\n", "q\ta\tb\nq\t\tb\n", "q\ta\tb\nq\ta\tb\tc\n"])

@@ -1,14 +1,16 @@
 """Experiments: closed schema, references, and the names of what exists."""
 
 import copy
+import math
 import re
+import shutil
 from functools import cache
 
 import pytest
 import yaml
 
 from epic.core.files import InputError
-from epic.experiment.check import METRICS, PUBLISHED, SCHEMA, load_experiment, load_experiments, read_published
+from epic.experiment.check import METRICS, PUBLISHED, SCHEMA, load_experiment, load_experiments, read_published, sound_and_broken
 from epic.experiment.lookup import find
 from tests.conftest import ROOT
 
@@ -107,6 +109,7 @@ def test_smoke_says_that_its_numbers_are_not_comparable():
 
 
 PRODUCT, BERT = 5, 9  # places of rows in smoke.yaml, as it is written
+DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": None, "md5": "0" * 32}
 
 
 @pytest.mark.parametrize(
@@ -269,6 +272,57 @@ PRODUCT, BERT = 5, 9  # places of rows in smoke.yaml, as it is written
         ),
         (lambda s: s["models"][0].update(family="epic.rankers.epic"), r"name a family of this package by its last word: epic"),
         (lambda s: s["query_sets"].pop(1), r"query_sets: exactly one set must have the purpose validation"),
+        # numbers: whole, finite, within bounds that say why
+        (
+            lambda s: s["encode"].update(shards=10_000_000),
+            r"encode\.shards: 10000000 is greater than the maximum of 4096 \(each shard is a job, and",
+        ),
+        (lambda s: s["encode"].update(shards=3.0), r"encode\.shards: 3\.0 is not of type 'integer'"),
+        (lambda s: s["encode"].update(shards=0), r"encode\.shards: 0 is less than the minimum of 1 \(each shard"),
+        (lambda s: s["data"].update(count=1e308), r"data\.count: 1e\+308 is not of type 'integer'"),
+        (lambda s: s["data"].update(count=True), r"data\.count: True is not of type 'integer'"),
+        (lambda s: s["first_stages"][0].update(k1=math.nan), r"first_stages\.bm25\.k1: nan is no finite number"),
+        (lambda s: s["first_stages"][0].update(k1=math.inf), r"first_stages\.bm25\.k1: inf is no finite number"),
+        (lambda s: s["first_stages"][0].update(k1=1e308), r"k1: 1e\+308 is greater than the maximum of 1000 \(a larger k1"),
+        (lambda s: s["first_stages"][0].update(b=math.nan), r"first_stages\.bm25\.b: nan is no finite number"),
+        (lambda s: s["evaluate"].update(alpha=math.nan), r"evaluate\.alpha: nan is no finite number"),
+        (
+            lambda s: s["evaluate"].update(alpha=1),
+            r"evaluate\.alpha: 1 is greater than or equal to the maximum of 1 \(it is a probability\)",
+        ),
+        (lambda s: s["comparisons"][1].update(margin=math.inf), r"comparisons\.1\.margin: inf is no finite number"),
+        (lambda s: s["train"].update(learning_rate=math.nan), r"train\.learning_rate: nan is no finite number"),
+        (lambda s: s["train"].update(learning_rate=2), r"train\.learning_rate: 2 is greater than the maximum of 1"),
+        (lambda s: s["rows"][1].update(tolerance=math.nan), r"rows\.doc2query\.tolerance: nan is none"),
+        (lambda s: s["rows"][1].update(tolerance=2), r"tolerance: 2 is greater than the maximum of 1 \(measures lie"),
+        (lambda s: s["models"][0].update(seed=2**32), r"models\.paper\.seed: 4294967296 is greater .* \(a seed has 32 bits\)"),
+        (
+            lambda s: s["train"].update(max_validations=10**6, validate_every=1600),
+            r"train\.max_validations: 1600000000 triples .*held in memory",
+        ),
+        (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 301))), r"for: 1200 rows are more than the 1000"),
+        (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 3000))), r"for\.keep: expected a list of one or more"),
+        # names: once, visible, without blanks
+        (
+            lambda s: s["query_sets"][0].update(id="train\n"),
+            r"query_sets\.train\s+\.id: 'train\\n' holds the character '\\n', which cannot be seen",
+        ),
+        (lambda s: s["models"][0].update(label="EP\x01IC"), r"models\.paper\.label: 'EP\\x01IC' holds the character"),
+        (lambda s: s["models"][0].update(label="EP\u202eIC"), r"holds the character '\\u202e'"),
+        (lambda s: s["models"][0].update(label="EP\u00a0IC"), r"holds the character '\\xa0'"),
+        (lambda s: s["models"][0].update(label=" "), r"models\.paper\.label: ' ' is empty, or has blanks around it"),
+        (lambda s: s["models"][0].update(label="EPIC "), r"models\.paper\.label: 'EPIC ' is empty, or has blanks around it"),
+        (lambda s: s.update(title="x" * 2001), r"title: 'x+\.\.\. has 2001 letters"),
+        (lambda s: s.update({"ti\ttle": 1}), r"'ti\\ttle' holds the character '\\t'"),
+        (lambda s: s["texts"]["queries"].append("a\0b"), r"texts\.queries\.3: .* holds the character"),
+        (lambda s: s["texts"]["queries"].append(s["texts"]["queries"][0]), r"texts: how expensive .* is given twice"),
+        (lambda s: s["statistics"]["queries"].append(s["statistics"]["queries"][0]), r"statistics: path:.* is given twice"),
+        (lambda s: s["downloads"].extend([copy.deepcopy(DOWNLOAD), DOWNLOAD]), r"downloads: a\.zip is given twice"),
+        (lambda s: s["downloads"].append(DOWNLOAD | {"md5": "0" * 32 + "x"}), r"downloads\.0\.md5: .* does not match"),
+        (
+            lambda s: s["rows"][BERT]["runs"].append(dict(s["rows"][BERT]["runs"][0])),
+            r"rows\.bert-large\.runs: there are two runs of test",
+        ),
     ],
 )
 def test_a_mistake_is_named_with_file_and_key(tmp_path, change, message):
@@ -325,6 +379,62 @@ def test_a_key_given_twice_and_broken_yaml_are_refused(tmp_path):
     path.write_text("title: [a\n")
     with pytest.raises(InputError, match=r"mine\.yaml line 2: not valid YAML"):
         load(path)
+
+
+def test_a_note_may_have_lines_and_a_query_the_letters_of_its_language(tmp_path):
+    def change(settings):
+        settings["note"] = "two\nlines\n"
+        settings["texts"]["queries"] = ["می\u200cخواهم"]
+
+    assert load(changed(tmp_path, change))["texts"]["queries"] == ["می\u200cخواهم"]
+
+
+def test_a_rate_without_a_point_is_a_number(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text((EXPERIMENTS / "smoke.yaml").read_text().replace("learning_rate: 5.0e-5", "learning_rate: 5e-5"))
+    assert load(path) == load(EXPERIMENTS / "smoke.yaml")
+
+
+def test_a_published_value_that_is_not_finite_is_refused(tmp_path):
+    (tmp_path / "published.yaml").write_text(
+        "conditions: {}\nrows:\n  bm25:\n    - {source: p, query_set: q, metric: RR@10, value: .nan}\n"
+    )
+    with pytest.raises(InputError, match="expected a number of one of .*found nan of RR@10"):
+        read_published(tmp_path / "published.yaml")
+
+
+def test_a_broken_experiment_stops_no_other(tmp_path):
+    shutil.copy(EXPERIMENTS / "smoke.yaml", tmp_path / "good.yaml")
+    (tmp_path / "bad.yaml").write_text("title: [a\n")
+    (tmp_path / "My.exp.yaml").write_text("title: other\n")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "smoke.yaml").write_text("title: other\n")
+    sound, broken = sound_and_broken([EXPERIMENTS, tmp_path])
+    assert set(sound) == {"good", "mini", "mini-seeds", "paper"} and sound["good"] == read_sound()
+    assert set(broken) == {"bad", "My.exp", "folder", "smoke"}  # nobody can tell which smoke is meant
+    assert "bad.yaml line 2: not valid YAML" in broken["bad"] and "named smoke exists already" in broken["smoke"]
+    with pytest.raises(InputError, match="rename the file"):
+        load_experiments([EXPERIMENTS, tmp_path])
+
+
+def read_sound():
+    return load(EXPERIMENTS / "smoke.yaml")
+
+
+def test_every_bound_says_why_and_every_number_has_bounds():
+    def walk(node, path):
+        if isinstance(node, dict):
+            kinds = {node.get("type")} if isinstance(node.get("type"), str) else set(node.get("type") or [])
+            if kinds & {"integer", "number"} and "type" in node:
+                assert node.keys() & {"minimum", "exclusiveMinimum"} and node.keys() & {"maximum", "exclusiveMaximum"}, path
+                assert node["because"], path
+            for key, value in node.items():
+                walk(value, f"{path}.{key}")
+        elif isinstance(node, list):
+            for position, value in enumerate(node):
+                walk(value, f"{path}[{position}]")
+
+    walk(schema(), "$")
 
 
 def test_an_experiment_of_the_same_name_elsewhere_is_refused(tmp_path):

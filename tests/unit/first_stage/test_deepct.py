@@ -65,3 +65,44 @@ def test_a_folder_without_documents_and_a_broken_zip_are_refused(documents, tmp_
     (tmp_path / "half.zip").write_bytes(b"PK\x03\x04 broken")
     with pytest.raises(InputError, match="is the download complete"):
         list(weighted_texts(documents, tmp_path / "half.zip"))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"id": "a b", "contents": "x"}',
+        '{"id": true, "contents": "x"}',
+        '{"id": "0", "contents": 5}',
+        '{"id": "0", "contents": "\\ud800"}',
+        '{"id": "0", "contents": "\\u0000"}',
+        "[" * 100_000,
+    ],
+)
+def test_a_record_of_other_kinds_is_named(documents, tmp_path, record):
+    (tmp_path / "deepct").mkdir()
+    (tmp_path / "deepct" / "docs00.json").write_text(record + "\n")
+    with pytest.raises(InputError, match=r"docs00\.json line 1: expected id and contents"):
+        list(weighted_texts(documents, tmp_path / "deepct"))
+
+
+def test_a_file_in_two_folders_and_an_encrypted_one_are_refused(documents, tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("x/docs00.json", lines(d0="zero"))
+        archive.writestr("y/docs00.json", lines(d1="one"))
+    with pytest.raises(InputError, match=r"a\.zip: a file is there twice"):
+        list(weighted_texts(documents, tmp_path / "a.zip"))
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as archive:
+        archive.writestr("docs00.json", lines(d0="zero"))
+    data = bytearray((tmp_path / "b.zip").read_bytes())
+    data[data.index(b"PK\x01\x02") + 8] |= 1
+    (tmp_path / "b.zip").write_bytes(data)
+    with pytest.raises(InputError, match=r"b\.zip: 'docs00\.json' is encrypted"):
+        list(weighted_texts(documents, tmp_path / "b.zip"))
+
+
+def test_long_texts_are_held_a_few_at_a_time(documents, published, monkeypatch):
+    whole = list(weighted_texts(documents, published))
+    monkeypatch.setattr("epic.first_stage.deepct.LETTERS_AT_A_TIME", 1)
+    asked = []
+    monkeypatch.setattr(documents, "unknown", lambda ids: asked.append(list(ids)) or [])
+    assert list(weighted_texts(documents, published)) == whole and asked == [["0"], ["1"], ["2"]]

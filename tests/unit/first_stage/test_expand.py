@@ -81,3 +81,18 @@ def test_predictions_are_found_again_in_the_expanded_collection(collection_of, s
     collection = collection_of("price", "price of pool", "deux café", "")
     expand(collection, samples, 2, None, tmp_path / "out")
     assert predictions_of(tmp_path / "out", {"1": "price of pool", "3": ""}) == {"1": "s0 d1 s1 d1", "3": "s0 d3 s1 d3"}
+
+
+def test_a_passage_of_blanks_of_any_kind_is_a_passage_without_text(collection_of, tmp_path):
+    """Java's trim, by which Anserini skips a document, knows other blanks than Unicode does."""
+    expand(collection_of("\u00a0", "\u3000 \u2003", "\x01", "\x01\u00a0\x02", " ", "\u00a0x"), None, None, None, tmp_path / "out")
+    assert [line["contents"] for line in contents(tmp_path / "out")] == ["", "", "", "", "", "\u00a0x"]
+    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 6, "with_text": 1, "absent": 0}
+
+
+def test_predictions_without_end_are_not_counted_to_the_end(documents, samples, tmp_path, monkeypatch):
+    monkeypatch.setattr("epic.first_stage.expand.COUNTED", 3)
+    for sample in range(2):
+        (samples / NAME.format(sample, 1)).write_text("more\n" * 1000)
+    with pytest.raises(InputError, match="for 11 passages, but the collection has 4"):
+        expand(documents, samples, 2, None, tmp_path / "out")

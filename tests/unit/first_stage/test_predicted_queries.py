@@ -78,7 +78,7 @@ def test_a_tar_without_predictions_and_one_that_is_cut_off_are_refused(documents
         expand(documents, joined(tmp_path / "a.tar.gz", "x\n", "README"), None, None, tmp_path / "out")
     whole = joined(tmp_path / "b.tar.gz", "".join(f"{i * 7919 % 1000003}\n" for i in range(20000)))
     whole.write_bytes(whole.read_bytes()[:3000])
-    with pytest.raises(InputError, match="cannot be read .*is the download complete"):
+    with pytest.raises(InputError, match=r"b\.tar\.gz: pred-test_topk10\.txt after line 0: damaged gzip"):
         list(predictions(whole, None))
 
 
@@ -100,3 +100,80 @@ def test_chunks_are_taken_by_number_whatever_the_order_of_their_files(samples):
         (samples / NAME.format(sample, 2)).write_text(f"s{sample} d4\n")
     (samples / "README.txt").write_text("not a sample")
     assert queries_of(samples, 2)[-3:] == ["s0 d3 s1 d3", "s0 d4 s1 d4", "s0 d5 s1 d5"]
+
+
+def zipped(path, *names_and_texts, method=zipfile.ZIP_STORED):
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, text in names_and_texts:
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_sample_that_is_there_twice_is_refused_in_whatever_folder(tmp_path):
+    name = NAME.format(0, 0)
+    source = zipped(tmp_path / "p.zip", (f"a/{name}", "one\n"), (f"b/{name}", "two\n"))
+    with pytest.raises(InputError, match=r"p\.zip: sample 000 of chunk 000 is there twice"):
+        queries_of(source, 1)
+
+
+def test_a_name_with_a_line_break_at_its_end_is_another_name(tmp_path):
+    with pytest.raises(InputError, match="no files named"):
+        queries_of(zipped(tmp_path / "p.zip", (NAME.format(0, 0) + "\n", "one\n")), 1)
+
+
+def test_an_encrypted_or_exotic_zip_is_refused_by_name(tmp_path):
+    data = zipped(tmp_path / "p.zip", (NAME.format(0, 0), "one\n")).read_bytes()
+    for place, value, said in ((8, 1, "is encrypted"), (10, 99, "cannot be read .NotImplementedError")):
+        changed = bytearray(data)
+        changed[data.index(b"PK\x01\x02") + place] = value
+        changed[data.index(b"PK\x03\x04") + place - 2] = value
+        (tmp_path / "q.zip").write_bytes(changed)
+        with pytest.raises(InputError, match=rf"q\.zip.*{said}"):
+            queries_of(tmp_path / "q.zip", 1)
+
+
+def test_a_zip_of_a_line_without_end_takes_no_memory(tmp_path, monkeypatch):
+    source = zipped(tmp_path / "p.zip", (NAME.format(0, 0), b"\0" * 3_000_000), method=zipfile.ZIP_DEFLATED)
+    with pytest.raises(InputError, match=r"line 1 of chunk 000 has zero bytes or no end"):
+        queries_of(source, 1)
+    monkeypatch.setattr("epic.core.archives.ALWAYS", 1000)
+    with pytest.raises(InputError, match="no true archive does"):
+        queries_of(source, 1)
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE])
+def test_links_and_devices_in_a_tar_are_no_predictions(tmp_path, kind):
+    with tarfile.open(tmp_path / "p.tar.gz", "w:gz") as archive:
+        info = tarfile.TarInfo("pred-test_topk10.txt")
+        info.type, info.linkname = kind, "/etc/passwd"
+        archive.addfile(info)
+    with pytest.raises(InputError, match="holds no file named like"):
+        list(predictions(tmp_path / "p.tar.gz", None))
+
+
+def test_bytes_that_are_no_text_are_named_with_their_line(samples, tmp_path):
+    (samples / NAME.format(1, 0)).write_bytes(b"fine\n\xff\nfine\n")
+    with pytest.raises(InputError, match="chunk 000 is not UTF-8 after line"):
+        queries_of(samples, 2)
+    (tmp_path / "pred.txt").write_bytes(b"fine\nwas \xff\n")
+    with pytest.raises(InputError, match=r"pred\.txt line 2: not UTF-8"):
+        list(predictions(tmp_path / "pred.txt", None))
+    joined(tmp_path / "p.tar.gz", "fine\na\0b\n")
+    with pytest.raises(InputError, match=r"p\.tar\.gz: pred-test_topk10\.txt line 2: a zero byte"):
+        list(predictions(tmp_path / "p.tar.gz", None))
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"id": [1], "predicted_queries": ["a"]}',
+        '{"id": "a b", "predicted_queries": ["a"]}',
+        '{"id": "1", "predicted_queries": "ab"}',
+        '{"id": "1", "predicted_queries": [1]}',
+        "[" * 100_000,
+    ],
+)
+def test_a_record_of_other_kinds_is_named(tmp_path, record):
+    (tmp_path / "d2q.jsonl").write_text(record + "\n")
+    with pytest.raises(InputError, match=r"d2q\.jsonl line 1: expected id and predicted_queries"):
+        list(predictions(tmp_path / "d2q.jsonl", 1))

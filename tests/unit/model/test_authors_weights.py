@@ -108,3 +108,40 @@ def test_a_model_of_an_experiment_starts_from_the_weights_it_names(theirs, mlm_e
         starting_model(mlm_encoder, entry, tmp_path / "epic.p")
     fresh = starting_model(mlm_encoder, entry | {"start": None}, [])
     assert not torch.equal(fresh.equations.theta1.weight, theirs["query_salience.weight"])
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        lambda shape: torch.full(shape, float("nan")),
+        lambda shape: torch.full(shape, float("inf")),
+        lambda shape: torch.zeros(shape, dtype=torch.int64),
+        lambda shape: torch.zeros(shape, dtype=torch.complex64),
+        lambda shape: torch.zeros(shape).to_sparse(),
+    ],
+)
+@pytest.mark.parametrize("name", ["query_salience.weight", f"{BODY}embeddings.word_embeddings.weight"])
+def test_weights_that_are_no_finite_floats_are_named(released, theirs, name, odd):
+    theirs[name] = odd(theirs[name].shape)
+    with pytest.raises(InputError, match=rf"(?s)epic\.p is not EPIC's.*{name} holds values that are not finite numbers"):
+        load_authors(released, theirs, "epic.p")
+
+
+def test_names_that_are_no_texts_and_a_tar_that_unpacks_without_end_are_refused(theirs, tmp_path, monkeypatch):
+    torch.save({7: torch.ones(1)}, tmp_path / "bad.p")
+    with pytest.raises(InputError, match="not a state dict"):
+        read_state(tmp_path / "bad.p")
+    monkeypatch.setattr("epic.core.archives.ALWAYS", 1000)
+    (tmp_path / "weights.p").write_bytes(bytes(1_000_000))
+    with tarfile.open(tmp_path / "bomb.tar.gz", "w:gz") as archive:
+        archive.add(tmp_path / "weights.p", arcname="epic/weights.p")
+    with pytest.raises(InputError, match=r"bomb\.tar\.gz: unpacks to 100\d+ bytes or more"):
+        read_state(tmp_path / "bomb.tar.gz")
+
+
+def test_a_cut_archive_is_refused(theirs, tmp_path):
+    whole = (tmp_path / "epic.msmarco.tar.gz").read_bytes()
+    for length in (3, 20, len(whole) // 2):
+        (tmp_path / "cut.tar.gz").write_bytes(whole[:length])
+        with pytest.raises(InputError, match=r"cut\.tar\.gz: cannot be read"):
+            read_state(tmp_path / "cut.tar.gz")

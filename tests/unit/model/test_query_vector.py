@@ -46,7 +46,28 @@ def test_a_passage_whose_weights_do_not_fit_float16_is_refused_by_its_id():
 
 @pytest.mark.parametrize(
     "line",
-    ['{"id": "q", "terms": [1]}', '{"terms": [1], "weights": [0.5]}', '["q"]', "", '{"id": "q", "terms": ["a"], "weights": [1]}'],
+    [
+        '{"id": "q", "terms": [1, 2], "weights": [0.5]}',
+        '{"id": "q", "terms": [2, 1], "weights": [0.5, 0.5]}',
+        '{"id": "q", "terms": [1, 1], "weights": [0.5, 0.5]}',
+        '{"id": "q", "terms": [70000], "weights": [0.5]}',
+        '{"id": "q", "terms": [65535], "weights": [0.5]}',
+        '{"id": "q", "terms": [-1], "weights": [0.5]}',
+        '{"id": "q", "terms": [1.5], "weights": [0.5]}',
+        '{"id": "q", "terms": [true], "weights": [0.5]}',
+        '{"id": "q", "terms": [1], "weights": [NaN]}',
+        '{"id": "q", "terms": [1], "weights": [1e39]}',
+        '{"id": "q", "terms": [1], "weights": [null]}',
+        '{"id": "q", "terms": [[1]], "weights": [[1]]}',
+        '{"id": "q", "terms": 1, "weights": 1}',
+        '{"id": "q r", "terms": [1], "weights": [1]}',
+        '{"id": "ü", "terms": [1], "weights": [1]}',
+        '{"id": "q", "terms": [1]}',
+        '{"terms": [1], "weights": [0.5]}',
+        '["q"]',
+        "",
+        '{"id": "q", "terms": ["a"], "weights": [1]}',
+    ],
 )
 def test_a_line_that_is_no_vector_is_named(tmp_path, line):
     (tmp_path / "v.jsonl").write_text('{"id": "ü", "terms": [1], "weights": [0.5]}\n' + line + "\n", encoding="utf-8")

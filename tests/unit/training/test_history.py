@@ -37,3 +37,16 @@ def test_a_model_that_was_not_trained_has_a_header_alone(tmp_path):
     (tmp_path / "h.tsv").write_text("")
     with pytest.raises(InputError, match="not a training history"):
         read_history(tmp_path / "h.tsv")
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["2\t16\t0.7\t0.5\t0.25", "2\t16\tx\t0.5\t0.25\t1", "2\t16\tnan\t0.5\t0.25\t1", "2\t16\tinf\t0.5\t0.25\t1", "3\t16\t0.7\t0.5\t0.25\t1",
+     "2\t8\t0.7\t0.5\t0.25\t1", "2\t16\t0.7\t1.5\t0.25\t1", "2\t16\t0.7\t0.5\t-0.25\t1", "2\t16\t0.7\t0.5\t0.25\t-1", "", "9" * 100_000 + "\t16\t0.7\t0.5\t0.25\t1"],
+)  # fmt: skip
+def test_a_line_that_does_not_follow_is_named(tmp_path, line):
+    write_history([Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)], tmp_path / "h.tsv")
+    with (tmp_path / "h.tsv").open("a") as stream:
+        stream.write(line + "\n")
+    with pytest.raises(InputError, match=r"h\.tsv line 3: not of a training history .*delete it and run again"):
+        read_history(tmp_path / "h.tsv")

@@ -113,3 +113,10 @@ def test_the_commands(tmp_path, capsys):
     weights.write_bytes(weights.read_bytes()[:-1] + b"\x01")
     assert main(["verify", str(tmp_path / "store")]) == 1
     assert "weights.f16: the content has changed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("keep", [0, -1, 30_523])
+def test_a_number_of_terms_that_cannot_be_is_refused(tmp_path, keep):
+    write(tmp_path / "m.4.v", *records(3))
+    with pytest.raises(InputError, match=r"m\.4\.v: .* terms a passage cannot be"):
+        import_vectors(tmp_path / "m.4.v", tmp_path / "store", keep, None, None, documents=3)

@@ -54,3 +54,54 @@ def test_every_tenth_survives_the_file(tmp_path):
     counts = {str(tenth): 1 for tenth in range(-300, 301)}
     gather([shard(tmp_path / "a", 1, 601, counts)], tmp_path / "f.tsv")
     assert list(read_frequencies(tmp_path / "f.tsv")) == list(range(-300, 301))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "0.1",
+        "0.1\tx",
+        "0.1\t-1",
+        "0.1\t0",
+        "x\t1",
+        "nan\t1",
+        "inf\t1",
+        "0.0\t2",
+        "0.15\t1",
+        "0.1\t" + "9" * 100_000,
+        "value\tcount",
+    ],
+)
+def test_a_line_that_is_no_count_is_named(tmp_path, line):
+    (tmp_path / "f.tsv").write_text(f"value\tcount\n0.0\t5\n{line}\n")
+    with pytest.raises(InputError, match=r"f\.tsv line 3: expected value and count"):
+        read_frequencies(tmp_path / "f.tsv")
+
+
+def test_a_file_without_header_or_without_counts_is_refused(tmp_path):
+    (tmp_path / "f.tsv").write_text("0.0\t5\n")
+    with pytest.raises(InputError, match=r"f\.tsv line 1: expected value and count"):
+        read_frequencies(tmp_path / "f.tsv")
+    (tmp_path / "f.tsv").write_text("value\tcount\n")
+    with pytest.raises(InputError, match=r"f\.tsv: the file is empty"):
+        read_frequencies(tmp_path / "f.tsv")
+
+
+@pytest.mark.parametrize(
+    ("header", "counts", "said"),
+    [
+        ({"documents": 1.0, "vocabulary": 1}, {"0": 1}, r"header\.json: expected the numbers"),
+        ({"vocabulary": 1}, {"0": 1}, r"header\.json: expected the numbers"),
+        ([], {"0": 1}, r"header\.json: expected the numbers"),
+        ({"documents": 1, "vocabulary": 1}, {"x": 1}, r"frequencies\.json: expected counts by tenths"),
+        ({"documents": 1, "vocabulary": 1}, {"0": 1.0}, r"frequencies\.json: expected counts by tenths"),
+        ({"documents": 1, "vocabulary": 1}, {"0": 2, "1": -1}, r"frequencies\.json: expected counts by tenths"),
+        ({"documents": 1, "vocabulary": 1}, None, r"frequencies\.json: expected counts by tenths"),
+        ({"documents": 0, "vocabulary": 1}, {}, r"a: 0 values were counted, 0 expected"),
+    ],
+)
+def test_a_shard_of_other_kinds_is_named(tmp_path, header, counts, said):
+    folder = shard(tmp_path / "a", 1, 1, counts)
+    (folder / "header.json").write_text(json.dumps(header))
+    with pytest.raises(InputError, match=said):
+        gather([folder], tmp_path / "f.tsv")

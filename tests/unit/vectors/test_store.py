@@ -105,3 +105,28 @@ def test_an_interrupted_writer_leaves_no_store(tmp_path):
     writer.add(["0"], np.array([[1, 2]], np.uint16), np.array([[1, 2]], np.float16))
     with pytest.raises(InputError, match="not a vector store"):
         Store(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"documents": 3.0}, {"documents": "3"}, {"documents": True}, {"documents": -3}, {"documents": None}, {"keep": 0}, {"keep": 11}, {"keep": [4]},
+        {"vocabulary": 0}, {"vocabulary": None}, {"start": -1}, {"start": 1e3}, {"ids_width": 0}, {"ids_width": "1"}, {"model": 5}, {"sha256": []},
+        {"sha256": {"../terms.u16": "x"}}, {"sha256": {"terms.u16": 5}}, {"documents": 10**18},
+    ],
+)  # fmt: skip
+def test_a_header_of_other_kinds_is_refused_before_any_row_is_read(tmp_path, change):
+    write(tmp_path / "a", dense(3, 10), keep=4)
+    header = json.loads((tmp_path / "a" / "header.json").read_text())
+    (tmp_path / "a" / "header.json").write_text(json.dumps(header | change))
+    with pytest.raises(InputError, match=r"a/header\.json: .*make it again .*a and run again"):
+        Store(tmp_path / "a")
+
+
+def test_a_header_that_names_a_file_that_is_not_there_is_refused(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=4)
+    header = json.loads((tmp_path / "a" / "header.json").read_text())
+    header["sha256"]["lengths.json"] = "0" * 64
+    (tmp_path / "a" / "header.json").write_text(json.dumps(header))
+    with pytest.raises(InputError, match=r"header\.json: there is no 'lengths\.json'"):
+        Store(tmp_path / "a")

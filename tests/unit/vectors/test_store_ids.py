@@ -65,3 +65,15 @@ def test_an_id_given_twice_is_refused(tmp_path):
 def test_an_id_that_cannot_be_stored_is_refused(tmp_path, doc_id):
     with pytest.raises(InputError, match="cannot be stored"):
         written(tmp_path, ["a", doc_id])
+
+
+def test_damaged_ids_and_a_damaged_order_are_named(tmp_path):
+    _, width = written(tmp_path, ["x", "y", "z"])
+    assert Named(tmp_path, 3, width).rows(["z"]).tolist() == [2]
+    for order in ([9, 9, 9], [0, 1, 2**40], [-1, -1, -1]):
+        np.array(order, np.int64).tofile(tmp_path / "order.i64")
+        with pytest.raises(InputError, match=r"order\.i64: the content has changed"):
+            Named(tmp_path, 3, width).rows(["x", "y", "z"])
+    (tmp_path / "ids.bytes").write_bytes(b"x\xffz")
+    with pytest.raises(InputError, match=r"ids\.bytes: the content has changed"):
+        Named(tmp_path, 3, width).of(slice(0, 3))
