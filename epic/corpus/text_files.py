@@ -14,6 +14,7 @@ from epic.core.files import InputError, numbered_lines
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
 WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+HIGHEST_GRADE = 1000  # collections have single digits, or percentages
 
 
 class Judgment(NamedTuple):
@@ -100,10 +101,17 @@ def judgments(path) -> Iterator[Judgment]:
                 f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
             )
         query_id, _, doc_id, grade = fields
+        if len(grade) > 5 or abs(int(grade)) > HIGHEST_GRADE:
+            raise InputError(
+                f"{path} line {number}: a grade of {grade[:20]} is not within plus or minus {HIGHEST_GRADE}; trec_eval reserves "
+                "memory for every grade up to the highest and gives 0 where there is too little; map the grades to smaller ones"
+            )
         if grades.setdefault((query_id, doc_id), int(grade)) != int(grade):
             before = grades[query_id, doc_id]
             raise InputError(f"{path} line {number}: {query_id} {doc_id} is judged {grade}, above {before}; keep one of them")
         yield Judgment(query_id, doc_id, int(grade))
+    if not grades:
+        raise InputError(f"{path}: the file is empty; expected a line for each judgment")
 
 
 def triples(path) -> Iterator[Triple]:

@@ -1,6 +1,7 @@
 """Query vectors as arrays, the few terms with their importance, and their files; and a check that all weights must pass."""
 
 import json
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +45,29 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
 
 
 def read_vectors(path) -> dict[str, QueryVector]:
-    """Read query vectors by query id."""
+    """Read query vectors by query id; refuse terms that do not ascend, and weights that are not finite or not as many."""
     vectors = {}
     for number, line in numbered_lines(path):
         try:
-            found = json.loads(line)
-            terms, weights = np.array(found["terms"], dtype=np.uint16), np.array(found["weights"], dtype=np.float32)
-            vectors[found["id"]] = QueryVector(terms, weights)
-        except (ValueError, KeyError, TypeError) as error:
+            query_id, vector = _parsed(line)
+            if query_id in vectors:
+                raise ValueError(f"query {query_id} has a vector above")
+            vectors[query_id] = vector
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise InputError(f"{path} line {number}: not a query vector ({error}); delete the file and run again") from error
     return vectors
+
+
+def _parsed(line: str) -> tuple[str, QueryVector]:
+    found = json.loads(line)
+    query_id, terms, weights = found["id"], found["terms"], found["weights"]
+    if not isinstance(query_id, str) or not all(type(term) is int for term in terms):
+        raise ValueError("the id is no text, or a term no whole number")
+    if not all(type(weight) in (int, float) for weight in weights) or len(terms) != len(weights):
+        raise ValueError(f"{len(terms)} terms have {len(weights)} weights, or a weight is no number")
+    if any(after <= before for before, after in pairwise(terms)):
+        raise ValueError("the terms do not ascend")
+    vector = QueryVector(np.array(terms, dtype=np.uint16), np.array(weights, dtype=np.float32))
+    if not np.isfinite(vector.weights).all():
+        raise ValueError("a weight is not finite")
+    return query_id, vector

@@ -15,13 +15,13 @@ def test_a_passage_is_followed_by_its_predicted_queries(documents, samples, tmp_
     found = contents(tmp_path / "out")
     assert [line["id"] for line in found] == ["0", "1", "2", "3"]
     assert found[2]["contents"] == "deux café s0 d2 s1 d2"
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 4, "with_text": 4, "absent": 0}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 4, "with_text": 4, "absent": 0}
 
 
 def test_without_predictions_the_passage_stands_alone_and_empty_ones_are_counted(documents, tmp_path):
     expand(documents, None, None, None, tmp_path / "out")
     assert contents(tmp_path / "out")[1]["contents"] == "one"
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 4, "with_text": 3, "absent": 0}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 4, "with_text": 3, "absent": 0}
 
 
 @pytest.mark.parametrize(("lines", "said"), [(0, "for 3 passages"), (2, "for 5 passages"), (5, "for 8 passages")])

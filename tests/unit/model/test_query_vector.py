@@ -46,7 +46,31 @@ def test_a_passage_whose_weights_do_not_fit_float16_is_refused_by_its_id():
 
 @pytest.mark.parametrize(
     "line",
-    ['{"id": "q", "terms": [1]}', '{"terms": [1], "weights": [0.5]}', '["q"]', "", '{"id": "q", "terms": ["a"], "weights": [1]}'],
+    [
+        '{"id": "q", "terms": [1]}',
+        '{"terms": [1], "weights": [0.5]}',
+        '["q"]',
+        "",
+        '{"id": "q", "terms": ["a"], "weights": [1]}',
+        '{"id": "q", "terms": [1, 2], "weights": [1.0]}',  # not as many
+        '{"id": "q", "terms": [1], "weights": [1.0, 2.0]}',
+        '{"id": "q", "terms": [2, 1], "weights": [1.0, 2.0]}',  # not ascending
+        '{"id": "q", "terms": [1, 1], "weights": [1.0, 2.0]}',
+        '{"id": "q", "terms": [1.5], "weights": [1.0]}',
+        '{"id": "q", "terms": [true], "weights": [1.0]}',
+        '{"id": "q", "terms": [65536], "weights": [1.0]}',
+        '{"id": "q", "terms": [-1], "weights": [1.0]}',
+        '{"id": "q", "terms": [1], "weights": [NaN]}',
+        '{"id": "q", "terms": [1], "weights": [-Infinity]}',
+        '{"id": "q", "terms": [1], "weights": [1e39]}',
+        '{"id": "q", "terms": [1], "weights": ["1"]}',
+        '{"id": "q", "terms": [[1]], "weights": [[1.0]]}',
+        '{"id": "q", "terms": {}, "weights": {}}',
+        '{"id": 7, "terms": [1], "weights": [1.0]}',
+        '{"id": "ü", "terms": [1], "weights": [0.5]}',  # a second vector of a query
+        f'{{"id": "q", "terms": [{"9" * 5000}], "weights": [1.0]}}',
+        "[" * 100_000,
+    ],
 )
 def test_a_line_that_is_no_vector_is_named(tmp_path, line):
     (tmp_path / "v.jsonl").write_text('{"id": "ü", "terms": [1], "weights": [0.5]}\n' + line + "\n", encoding="utf-8")
