@@ -6,6 +6,7 @@ The jar comes with pyserini. Run as a program, this module is Java with another 
 
 import functools
 import importlib.util
+import logging
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from epic.core.files import InputError
 
+log = logging.getLogger(__name__)
 OLDEST = 21
 WORTH_OPTIMISING = 64_000_000
 CLAUSES = 1024  # Lucene's own limit on the terms of a query; it can only be set from within
@@ -71,7 +73,7 @@ def anserini_jar() -> Path:
 
 
 def anserini(main: str, *arguments, memory_mb: int, work: int = 0, into=None, clauses: int = CLAUSES) -> str:
-    """Run a main class of Anserini and return its output; a failure raises with the last lines.
+    """Run a main class of Anserini and return its output; a failure raises with its reason or the last lines.
 
     work: about how many bytes it goes through. For few, Java's optimising compiler costs more than it gains.
     into: the file for what it writes as `-output`. It comes through a pipe, since Anserini does not notice a full disk.
@@ -84,7 +86,9 @@ def anserini(main: str, *arguments, memory_mb: int, work: int = 0, into=None, cl
         command = [java_home() / "bin" / "java", *options, "-cp", anserini_jar(), f"io.anserini.{main}"]
     code, said = _run([*command, *map(str, arguments)], into)
     if code:
-        raise RuntimeError(f"{main} ended with {code}:\n" + "\n".join(said.splitlines()[-15:]))
+        log.info("%s", said)
+        reason = complaint(said) or "\n" + "\n".join(said.splitlines()[-15:])
+        raise RuntimeError(f"{main} ended with {code}: {reason}")
     return said
 
 
@@ -104,6 +108,11 @@ def _run(command: list, into) -> tuple[int, str]:
         try:
             with open(into, "wb") as target:
                 shutil.copyfileobj(source, target)
+        except OSError as error:
+            process.kill()
+            raise InputError(
+                f"{Path(into).parent} cannot be written to ({error.strerror}); make room there and run again"
+            ) from error
         except BaseException:
             process.kill()
             raise

@@ -47,7 +47,7 @@ def test_a_failure_of_anserini_shows_its_last_lines(tmp_path, monkeypatch):
         '#!/bin/sh\n[ "$1" = -version ] && { echo \'version "21"\' >&2; exit 0; }\necho disk full\nexit 3\n'
     )
     monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(RuntimeError, match=r"(?s)index\.IndexCollection ended with 3:\ndisk full"):
+    with pytest.raises(RuntimeError, match=r"(?s)index\.IndexCollection ended with 3: \ndisk full"):
         java.anserini("index.IndexCollection", memory_mb=64)
 
 
@@ -88,7 +88,7 @@ def test_a_full_disk_is_an_error_although_java_knows_nothing_of_it(tmp_path, mon
     home = fake_java(tmp_path, "21")
     (tmp_path / "bin" / "java").write_text(WRITES)
     monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(OSError, match="No space left on device"):
+    with pytest.raises(InputError, match=r"/dev cannot be written to \(No space left on device\); make room"):
         java.anserini("search.SearchCollection", memory_mb=64, into="/dev/full")
 
 
