@@ -45,7 +45,7 @@ def ranked_lists(path, tag: str | None = None) -> Iterator[tuple[str, list[Score
     tag: the last field of every line; that of the first line if none is given.
     """
     done: set[str] = set()
-    query_id, hits, seen = None, [], set()
+    query_id, hits, seen, lowest = None, [], set(), math.inf
     _refuse_a_cut_line(path)
     for number, line in numbered_lines(path):
         name, doc_id, rank, score, last = _fields(path, number, line)
@@ -58,7 +58,7 @@ def ranked_lists(path, tag: str | None = None) -> Iterator[tuple[str, list[Score
                 yield query_id, hits
             if name in done:
                 raise InputError(f"{path} line {number}: the hits of query {name} stand in two places; sort the run by query")
-            query_id, hits, seen = name, [], set()
+            query_id, hits, seen, lowest = name, [], set(), math.inf
             done.add(name)
         if rank != str(len(hits) + 1):
             raise InputError(
@@ -66,12 +66,13 @@ def ranked_lists(path, tag: str | None = None) -> Iterator[tuple[str, list[Score
             )
         if doc_id in seen:
             raise InputError(f"{path} line {number}: document {doc_id} stands twice in query {name}")
-        if hits and score > hits[-1].score:
+        if score > lowest:
             raise InputError(
                 f"{path} line {number}: score {score:.9g} of rank {rank} of query {name} is higher than that of the rank before; "
                 "delete the run and run again"
             )
         seen.add(doc_id)
+        lowest = score
         hits.append(ScoredDoc(doc_id, score))
     if query_id is not None:
         yield query_id, hits
@@ -111,11 +112,11 @@ def _fields(path, number: int, line: str):
             raise ValueError("the second field is not Q0")
         if not line.isprintable() and CONTROL.search(line):
             raise ValueError("it has a control character")
-        if not score.isascii() or "_" in score:  # float takes 1_0 and digits of other scripts
-            raise ValueError("the score is no number")
         value = float(score)
         if not math.isfinite(value):
             raise ValueError("the score is NaN or infinite")
+        if "_" in score or not score.isascii():  # float takes 1_0 and digits of other scripts
+            raise ValueError("the score is no number")
         return query_id, doc_id, rank, value, tag
     except ValueError as error:
         raise InputError(f"{path} line {number}: not a line of a TREC run ({error}): {line[:60]!r}") from error
