@@ -8,14 +8,15 @@ from epic.core.files import InputError
 FOOTER = (0xC02893E8).to_bytes(4, "big") + bytes(4)  # Lucene's magic number, and the algorithm: CRC-32
 CHECKSUM = 8  # bytes at the end, of which the last four are the CRC-32 of all before
 PIECE = 1 << 20
-LOCK = "write.lock"  # empty
+SEGMENTS = "segments_"
+LUCENE = ("_", SEGMENTS)  # names begin with; beside them lie an empty write.lock and Snakemake's time stamp
 COUNT = "count"  # JSON beside the documents to index; with .json at its end, Anserini would take it for one of them
 
 
 def refuse_damage(index) -> None:
     """Refuse an index with a file that is not as Lucene wrote it, or without any."""
-    files = sorted(path for path in Path(index).iterdir() if path.name != LOCK)
-    if not any(path.name.startswith("segments_") for path in files):
+    files = sorted(path for path in Path(index).iterdir() if path.name.startswith(LUCENE))
+    if not any(path.name.startswith(SEGMENTS) for path in files):
         raise InputError(f"{index}: not a Lucene index: it has no segments_N; delete it and run again")
     for path in files:
         if not _is_whole(path):
