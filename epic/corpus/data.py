@@ -10,6 +10,7 @@ from epic.corpus.datasets import load
 from epic.corpus.documents import Documents, build
 from epic.corpus.folder import folder_of, line_of
 from epic.corpus.irds_downloads import fetched
+from epic.corpus.query_counts import counts_of, write_counts
 
 log = logging.getLogger(__name__)
 REPAIRED = ("msmarco-passage",)  # some passages were encoded twice: ir_datasets undoes it, the authors indexed them as they were
@@ -37,20 +38,23 @@ def encoding_of(dataset: str) -> str:
     return "repaired by ir_datasets" if dataset.split("/")[0] in REPAIRED else "as ir_datasets gives it"
 
 
-def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out) -> None:
-    """Write a query set as plain TSV and TREC files; refuse judgments of unknown queries or documents."""
+def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out, counts_out) -> None:
+    """Write a query set as plain TSV and TREC files, and its counts; refuse judgments of unknown queries or documents."""
     folder, source = folder_of(dataset), load(dataset)
-    found, qrels = fetched(dataset, lambda: (list(source.queries_iter()), list(source.qrels_iter())))
+    found, judged = fetched(dataset, lambda: (list(source.queries_iter()), list(source.qrels_iter())))
     queries = {query.query_id: " ".join(query.default_text().split()) for query in found}
     if blank := next((query_id for query_id, text in queries.items() if not text), None):
         raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; remove it")
-    for qrel in qrels:
+    qrels: dict[str, dict[str, int]] = {}
+    for qrel in judged:
         if qrel.query_id not in queries:
             place = line_of(folder.qrels, qrel.query_id, 0) if folder else f"the judgments of {dataset}"
             raise InputError(f"{place}: query {qrel.query_id} is judged but is not among the queries")
-    if absent := documents.unknown(qrel.doc_id for qrel in qrels):
+        qrels.setdefault(qrel.query_id, {})[qrel.doc_id] = qrel.relevance
+    if absent := documents.unknown(qrel.doc_id for qrel in judged):
         place = line_of(folder.qrels, absent[0], 2) if folder else f"the judgments of {dataset}"
         raise InputError(f"{place}: document {absent[0]} is judged but is not in the collection ({len(absent)} such)")
     write_text(queries_out, "".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()))
-    lines = (f"{qrel.query_id} 0 {qrel.doc_id} {qrel.relevance}\n" for qrel in qrels)
+    lines = (f"{qrel.query_id} 0 {qrel.doc_id} {qrel.relevance}\n" for qrel in judged)
     write_text(qrels_out, "".join(lines))
+    write_counts(counts_out, counts_of(queries, qrels))

@@ -1,19 +1,21 @@
 """Published runs as rows: `query id TAB passage id TAB rank`, as MS MARCO's leaderboard has them, written as TREC runs."""
 
 import logging
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
 from epic.core.files import InputError, numbered_lines
 from epic.corpus.documents import Documents
-from epic.corpus.runs import Run, ScoredDoc, write_run
-from epic.corpus.text_files import read_queries
+from epic.corpus.runs import Run, ScoredDoc, write_answers, write_run
+from epic.corpus.text_files import is_id, read_queries
 
 log = logging.getLogger(__name__)
+RANK = re.compile(r"[0-9]{1,9}")
 
 
-def replay(source, documents: Documents, queries_path, hits: int, tag: str, out) -> None:
-    """Write the first `hits` of each query; refuse unknown queries and passages."""
+def replay(source, documents: Documents, queries_path, hits: int, tag: str, out, answers_out) -> None:
+    """Write the first `hits` of each query, and which queries the run does not answer; refuse unknown queries and passages."""
     known, run = read_queries(queries_path), Run()
     for query_id, lines in groupby(_lines(source), key=lambda line: line[1]):
         if query_id not in known:
@@ -26,6 +28,7 @@ def replay(source, documents: Documents, queries_path, hits: int, tag: str, out)
     if absent := documents.unknown(hit.doc_id for found in run.values() for hit in found):
         raise InputError(f"{source}: passage {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
     log.info("%d of %d queries, %d hits", len(run), len(known), sum(map(len, run.values())))
+    write_answers(answers_out, known, {query_id: len(found) for query_id, found in run.items()})
     write_run(out, run, tag)
 
 
@@ -46,6 +49,6 @@ def _lines(source) -> Iterator[tuple[int, str, str, int]]:
     """Yield (line number, query id, passage id, rank)."""
     for number, line in numbered_lines(source):
         fields = line.split()
-        if len(fields) != 3 or not fields[2].isdecimal():
+        if len(fields) != 3 or not RANK.fullmatch(fields[2]) or not (is_id(fields[0]) and is_id(fields[1])):
             raise InputError(f"{source} line {number}: expected query id, passage id and rank, found {line[:60]!r}")
         yield number, fields[0], fields[1], int(fields[2])

@@ -9,8 +9,9 @@ from epic.corpus.datasets import load
 from epic.corpus.documents import Documents, open_documents
 from epic.corpus.folder import folder_of, line_of
 from epic.corpus.irds_downloads import fetched
-from epic.corpus.runs import Run, read_run
-from epic.corpus.text_files import Triple, read_qrels, read_queries
+from epic.corpus.query_counts import read_judgments
+from epic.corpus.runs import Run, read_whole_run
+from epic.corpus.text_files import Triple, read_queries
 
 log = logging.getLogger(__name__)
 
@@ -20,8 +21,7 @@ def write_triples(source: dict, count: int, files: dict, out, queries_out) -> No
     if source["source"] == "docpairs":
         from_docpairs(source["dataset"], count, open_documents(files["manifest"]), out, queries_out)
     else:
-        paths = files["queries"], files["qrels"], files["run"]
-        from_judgments(*paths, count, source["depth"], source["seed"], out, queries_out)
+        from_judgments(files, count, source["depth"], source["seed"], out, queries_out)
 
 
 def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_out) -> None:
@@ -44,10 +44,11 @@ def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_o
     _write(triples, queries, out, queries_out)
 
 
-def from_judgments(queries_path, qrels_path, run_path, count: int, depth: int, seed: int, out, queries_out) -> None:
+def from_judgments(files: dict, count: int, depth: int, seed: int, out, queries_out) -> None:
     """Write triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
-    triples = sample(read_qrels(qrels_path), read_run(run_path, hits=depth), count, seed)
-    _write(triples, read_queries(queries_path), out, queries_out)
+    run = read_whole_run(files["run"], files["answers"], hits=depth)
+    triples = sample(read_judgments(files["qrels"], files["counts"]), run, count, seed)
+    _write(triples, read_queries(files["queries"]), out, queries_out)
 
 
 def sample(qrels: dict, run: Run, count: int, seed: int) -> list[Triple]:

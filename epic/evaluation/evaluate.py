@@ -6,12 +6,14 @@ import pandas as pd
 
 from epic.core.files import InputError
 from epic.core.tables import read_table, write_table
-from epic.corpus.runs import ranked_lists
-from epic.corpus.text_files import read_qrels, read_queries
+from epic.corpus.query_counts import read_judgments, refuse_other_queries
+from epic.corpus.runs import ranked_lists, refuse_lost_queries
+from epic.corpus.text_files import read_queries
 from epic.evaluation.measures import Measure, values_of
 from epic.experiment.settings import reciprocal_rank
 
 log = logging.getLogger(__name__)
+ROUNDING = 1e-9  # a sum of shares may be a hair above 1
 
 
 def measures(hits: int, relevance: int) -> list[Measure]:
@@ -27,9 +29,14 @@ def measures(hits: int, relevance: int) -> list[Measure]:
     ]
 
 
-def evaluate(run_path, queries_path, qrels_path, hits: int, relevance: int, out) -> None:
-    """Write the values of every judged query as TSV; refuse a run that has queries of another set."""
-    known, qrels, wanted, answered = read_queries(queries_path), read_qrels(qrels_path), measures(hits, relevance), set()
+def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, hits: int, relevance: int, out) -> None:
+    """Write the values of every judged query as TSV; refuse a run that has queries of another set, or lacks some of this one.
+
+    answers_path: the queries without hits; counts_path: the numbers of queries and judgments that there must be.
+    """
+    known, qrels = read_queries(queries_path), read_judgments(qrels_path, counts_path)
+    wanted, answered = measures(hits, relevance), set()
+    refuse_other_queries(queries_path, len(known), counts_path)
 
     def lists():
         for query_id, found in ranked_lists(run_path):
@@ -39,11 +46,17 @@ def evaluate(run_path, queries_path, qrels_path, hits: int, relevance: int, out)
             yield query_id, [hit.doc_id for hit in found]
 
     values = values_of(qrels, lists(), wanted)
+    refuse_lost_queries(run_path, answers_path, known, answered)
     log.info("%d of %d judged queries have hits", len(answered & qrels.keys()), len(qrels))
     frame = pd.DataFrame.from_dict(values, orient="index", columns=[measure.name for measure in wanted])
     write_table(frame.rename_axis("query_id"), out)
 
 
-def read_values(path) -> pd.DataFrame:
-    """Read what `evaluate` wrote: a row for each query, by its id, and a column for each measure."""
-    return read_table(path, "per-query values", keys=["query_id"], number="RR@10", dtype="float64")
+def read_values(path, metric: str = "RR@10") -> pd.DataFrame:
+    """Read what `evaluate` wrote: a row for each query, by its id, and a column for each measure, `metric` among them."""
+    frame = read_table(path, "per-query values", keys=["query_id"], number=metric, dtype="float64")
+    outside = ((frame < -ROUNDING) | (frame > 1 + ROUNDING)).any(axis="columns")
+    if outside.any():
+        where = f"{path} line {2 + outside.to_numpy().argmax()}"
+        raise InputError(f"{where}: a value of query {outside.idxmax()} is not within 0 and 1; delete the file and run again")
+    return frame

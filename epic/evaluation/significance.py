@@ -11,6 +11,7 @@ import math
 import pandas as pd
 
 from epic.core.files import InputError, write_json
+from epic.corpus.query_counts import refuse_other_ids
 from epic.evaluation.evaluate import read_values
 from epic.evaluation.measures import mean
 from epic.evaluation.resampling import DRAWS, SEED, bootstrap_interval, randomisation_test
@@ -99,9 +100,17 @@ def conclusion(test: dict, alpha: float) -> str:
     return f"equivalent within ±{test['margin']:g}" if equivalent else "inconclusive"
 
 
-def side_by_side(paths: dict, metric: str) -> pd.DataFrame:
-    """Join the values of one measure: queries as index, a column for each row of the table; paths: row id -> its values."""
-    return pd.DataFrame({row_id: read_values(path)[metric] for row_id, path in paths.items()})
+def side_by_side(paths: dict, metric: str, counts=None) -> pd.DataFrame:
+    """Join the values of one measure: queries as index, a column for each row of the table; paths: row id -> its values.
+
+    counts: the judged queries that there must be; without it, rows must only agree with one another.
+    """
+    columns = {}
+    for row_id, path in paths.items():
+        columns[row_id] = read_values(path, metric)[metric]
+        if counts is not None:
+            refuse_other_ids(path, columns[row_id].index, counts)
+    return pd.DataFrame(columns)
 
 
 def paired(values: pd.DataFrame, system: str, baseline: str) -> tuple[list[float], list[float]]:
@@ -112,9 +121,9 @@ def paired(values: pd.DataFrame, system: str, baseline: str) -> tuple[list[float
     return pairs[system].tolist(), pairs[baseline].tolist()
 
 
-def write_tests(families: list[dict], paths: dict, metric: str, alpha: float, out) -> None:
+def write_tests(families: list[dict], paths: dict, counts, metric: str, alpha: float, out) -> None:
     """Write all declared comparisons of one query set, family by family; paths: row id -> its per-query values."""
-    values = side_by_side(paths, metric)
+    values = side_by_side(paths, metric, counts)
     found = []
     for family in families:
         tests = [compare(*paired(values, *pair), alpha, family["margin"]) for pair in family["pairs"]]

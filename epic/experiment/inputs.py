@@ -43,7 +43,9 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
     return {
         "queries": output("queries.queries", query_set=query_set),
         "qrels": output("queries.qrels", query_set=query_set),
+        "counts": output("queries.counts", query_set=query_set),
         "run": output("retrieve.run", query_set=query_set, first_stage=first_stage),
+        "answers": output("retrieve.answers", query_set=query_set, first_stage=first_stage),
     }
 
 
@@ -126,6 +128,7 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
         "cutoff": output("tune.cutoff", model=model, first_stage=stage),
         "vectors": output("weigh.vectors", model=model, query_set=query_set) if precomputed else [],
         "run": output("retrieve.run", first_stage=stage, query_set=query_set),
+        "answers": output("retrieve.answers", first_stage=stage, query_set=query_set),
     }
 
 
@@ -153,12 +156,14 @@ def latency_of(row: str, timed: str, kind: str = "json") -> Within:
     return Within(output("latency.folder", timed=timed), f"{row}.{kind}")
 
 
-def scored_run(settings: dict, row: str, query_set: str) -> Output:
-    """Name the run that a row is scored on: re-ranked, taken over, or the first stage's own."""
+def scored_run(settings: dict, row: str, query_set: str) -> dict[str, Output]:
+    """Name the run that a row is scored on: re-ranked, taken over, or the first stage's own; and its queries without hits."""
     found = lookup.row_of_kind(find(settings["rows"], row, "row"), ("first-stage", "model", "run-file"))
-    if found["kind"] == "first-stage":
-        return output("retrieve.run", first_stage=found["first_stage"], query_set=query_set)
-    return output("rerank.run" if found["kind"] == "model" else "replay.run", row=row, query_set=query_set)
+    if found["kind"] == "run-file":
+        return {name: output(f"replay.{name}", row=row, query_set=query_set) for name in ("run", "answers")}
+    stage = {"first_stage": found["first_stage"], "query_set": query_set}
+    run = output("rerank.run", row=row, query_set=query_set) if found["kind"] == "model" else output("retrieve.run", **stage)
+    return {"run": run, "answers": output("retrieve.answers", **stage)}
 
 
 def values(row: str, query_set: str) -> Output:
@@ -172,7 +177,10 @@ def row_facts(settings: dict, row: str) -> dict:
     sets = lookup.sets_of(settings, found)
     if not sets:
         return {}
-    files = {"values": [values(row, name) for name in sets], "runs": [scored_run(settings, row, name) for name in sets]}
+    scored = [scored_run(settings, row, name) for name in sets]
+    files = {"values": [values(row, name) for name in sets], "runs": [one["run"] for one in scored]}
+    files["answers"] = [one["answers"] for one in scored]
+    files["counts"] = [output("queries.counts", query_set=name) for name in sets]
     if found["kind"] == "model":
         files |= {name: reranking(settings, row, sets[0])[name] for name in ("cutoff", "checkpoint")}
     return files

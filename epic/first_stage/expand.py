@@ -11,6 +11,7 @@ from epic.core.files import InputError, replacing, write_json
 from epic.core.log import progress
 from epic.corpus.documents import Documents
 from epic.first_stage.deepct import weighted_texts
+from epic.first_stage.lucene_files import COUNT
 from epic.first_stage.predicted_queries import predictions
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ def expand(documents: Documents, predicted, samples: int | None, weighted, out) 
         if total != len(documents) and not weighted:
             raise InputError(f"{documents.dataset} gave {total} of its {len(documents)} documents; build its store anew")
         absent = len(documents) - total
-        write_json(draft / "count.json", {"documents": total, "with_text": with_text, "absent": absent})
+        write_json(draft / COUNT, {"documents": total, "with_text": with_text, "absent": absent})
     log.info("%d documents, %d with text, %d of the collection absent", total, with_text, absent)
 
 

@@ -5,14 +5,15 @@ import re
 from pathlib import Path
 
 from epic.core.files import read_json, replacing, size_of
-from epic.first_stage.anserini import anserini
+from epic.first_stage.anserini import anserini, complaint
+from epic.first_stage.lucene_files import COUNT, refuse_damage
 
 log = logging.getLogger(__name__)
 
 
 def index(collection, threads: int, memory_mb: int, out) -> None:
     """Index a folder of JSON lines; the index must hold as many documents as have text."""
-    expected = read_json(Path(collection) / "count.json")["with_text"]
+    expected = read_json(Path(collection) / COUNT)["with_text"]
     with replacing(out) as draft:
         said = anserini(
             "index.IndexCollection",
@@ -22,6 +23,9 @@ def index(collection, threads: int, memory_mb: int, out) -> None:
             work=size_of(collection),
         )
         log.info("%s", said)
+        if complained := complaint(said):
+            raise RuntimeError(f"{collection}: Anserini failed: {complained}; see the log")
+        refuse_damage(draft)
         found = document_count(draft, memory_mb)
         if found != expected:
             raise RuntimeError(

@@ -1,27 +1,33 @@
 """One row of the results table: its settings, its results, and the published values."""
 
 from epic.core.files import read_json, sha256_of, write_json
+from epic.corpus.query_counts import refuse_other_ids
+from epic.corpus.runs import read_answers
 from epic.evaluation.evaluate import read_values
 from epic.evaluation.measures import mean
 from epic.judging.verdicts import NOT_PUBLISHED, NOT_RUN, judge, published_values
 from epic.model.checkpoint import model_digest
 
 
-def metrics_of(evaluations: dict) -> dict:
-    """Return means by query set from per-query tables; evaluations: query set -> path."""
+def metrics_of(query_sets: list, evaluations: list, answers: list, counts: list) -> dict:
+    """Return means by query set from per-query tables; `answered` only where a run has no hits for some judged queries."""
     metrics = {}
-    for query_set, path in evaluations.items():
-        values = read_values(path)
+    for query_set, path, answered_path, counts_path in zip(query_sets, evaluations, answers, counts, strict=True):
+        values, without = read_values(path), read_answers(answered_path).without_hits
+        refuse_other_ids(path, values.index, counts_path)
+        answered = sum(query_id not in without for query_id in values.index)
         metrics[query_set] = values.apply(mean).to_dict() | {"queries": len(values)}
+        if answered < len(values):
+            metrics[query_set]["answered"] = answered
     return metrics
 
 
-def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluations: list, runs: list, model, out) -> None:
-    """Write everything about a row that is deterministic; evaluations and runs in the order of `query_sets`.
+def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluated: tuple, runs: list, model, out) -> None:
+    """Write everything about a row that is deterministic; evaluated: its values, queries without hits, and judged queries.
 
-    model: (cut-off file, checkpoint) of a row that re-ranks, else None.
+    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, else None.
     """
-    metrics = metrics_of(dict(zip(query_sets, evaluations, strict=True)))
+    metrics = metrics_of(query_sets, *evaluated)
     facts = {key: row.get(key) for key in ("id", "label", "group", "kind", "first_stage", "model", "keep")}
     facts["settings"] = dict(settings)
     if model:
@@ -49,6 +55,12 @@ def comparison_of(row: dict, headline: str) -> dict:
         return found | nothing | {"verdict": NOT_PUBLISHED if row["metrics"] else NOT_RUN}
     found |= {"published": published["value"], "published_query_set": published["query_set"]}
     return found | {key: published[key] for key in ("source", "tolerance", "difference", "verdict", "because")}
+
+
+def coverage_of(row: dict, query_set: str | None) -> dict:
+    """Return for how many of the judged queries a row's run has hits; nothing if it has some for all."""
+    found = row["metrics"].get(query_set, {})
+    return {"answered": found["answered"], "judged": found["queries"]} if "answered" in found else {}
 
 
 def published_ms(row: dict):

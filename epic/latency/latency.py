@@ -65,7 +65,7 @@ class System:
     @contextmanager
     def opened(self):
         """Yield a function that times one query."""
-        self.searcher = anserini.searcher(self.lucene, self.first_stage["k1"], self.first_stage["b"])
+        self.searcher = anserini.Searcher(self.lucene, self.first_stage["k1"], self.first_stage["b"])
         try:
             if self.reranker is None:
                 yield lambda text: retrieve_timing(self.search, text)

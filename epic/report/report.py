@@ -87,7 +87,7 @@ def measured(rows: dict) -> dict[str, dict]:
     found: dict[str, dict] = {}
     for row in rows.values():
         for query_set, values in row["metrics"].items():
-            names = [name for name in values if name != "queries"]
+            names = [name for name in values if name not in ("queries", "answered")]
             part = found.setdefault(query_set, {"queries": values["queries"], "names": names, "rows": {}})
             part["rows"][row["label"]] = [values[name] for name in names]
     return found

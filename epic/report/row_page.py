@@ -28,8 +28,9 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
 def _effectiveness(row):
     lines = []
     for name, found in row["metrics"].items():
-        means = pd.Series(found).drop("queries")
-        frame = as_text(means, ".4f").to_frame("mean").T.reset_index(names=f"{name}, {found['queries']} queries")
+        means = pd.Series(found).drop(["queries", "answered"], errors="ignore")
+        partly = f", {found['answered']} of them with hits" if "answered" in found else ""
+        frame = as_text(means, ".4f").to_frame("mean").T.reset_index(names=f"{name}, {found['queries']} queries{partly}")
         lines += [markdown_table(frame, right=means.index), ""]
     return lines
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from epic.core.files import read_json, write_json, write_text
 from epic.core.markdown import markdown_table
-from epic.judging.rows import comparison_of, published_ms
+from epic.judging.rows import comparison_of, coverage_of, published_ms
 from epic.judging.verdicts import over_the_table, said
 
 HEADER = pd.MultiIndex.from_tuples(
@@ -16,6 +16,7 @@ HEADER = pd.MultiIndex.from_tuples(
     + [("", "verdict")]
 )
 ALIGNED = "llrrrrrl"  # text to the left, numbers to the right
+PARTLY = "(n of m) behind a query set: the run has hits for n of its m judged queries, the others count as zero."
 
 
 def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list[dict]:
@@ -36,6 +37,7 @@ def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list
             | found
             | {"marks": "".join(marks), "published_ms": published_ms(row), "ours_ms": total["mean"]}
             | {"interval_ms": total["interval"]}
+            | coverage_of(row, found["query_set"])
         )
     return records
 
@@ -61,10 +63,15 @@ def number(value, digits: int, missing: str, signed: bool = False) -> str:
     return missing if value is None else f"{value:{'+' if signed else ''}.{digits}f}"
 
 
+def covered(record: dict) -> str:
+    """Say for how many of the judged queries a row's run has hits; nothing if it has some for all."""
+    return f" ({record['answered']} of {record['judged']})" if "answered" in record else ""
+
+
 def cells_of(record: dict, missing: str) -> list[str]:
     """Format a record as texts, except marks and label."""
     return [
-        record["query_set"] or record["published_query_set"] or missing,
+        (record["query_set"] or record["published_query_set"] or missing) + covered(record),
         number(record["published"], 3, missing),
         number(record["ours"], 4, "not run"),
         number(record["difference"], 4, missing, signed=True),
@@ -152,6 +159,7 @@ def write_table(rows: list, latencies: dict, tests: dict, headline: str, title: 
     timed = {row_id: read_json(path) for row_id, path in latencies.items()}
     records = build(found, timed, tested, headline)
     text = caption(title, note, headline, tested[headline]["families"], tested[headline]["alpha"])
+    text += f" {PARTLY}" if any(map(covered, records)) else ""
     over = over_the_table(found, headline)
     write_text(outs["md"], markdown(records, over, text))
     write_text(outs["tex"], latex(records, text))

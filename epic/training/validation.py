@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 from epic.corpus.documents import Documents
-from epic.corpus.runs import Run, ranked, read_run
-from epic.corpus.text_files import read_qrels, read_queries
+from epic.corpus.query_counts import read_judgments
+from epic.corpus.runs import Run, ranked, read_whole_run
+from epic.corpus.text_files import read_queries
 from epic.evaluation.measures import mrr_at_10
 from epic.experiment.settings import TrainSettings
 
@@ -21,7 +22,8 @@ class Validation(NamedTuple):
 
 def open_validation(files, settings: TrainSettings, relevance: int) -> Validation:
     """Open the judged validation queries with the first hits of their first-stage run; files: named inputs of training."""
-    qrels, run = read_qrels(files.validation_qrels), read_run(files.validation_run, settings.validation_hits)
+    qrels = read_judgments(files.validation_qrels, files.validation_counts)
+    run = read_whole_run(files.validation_run, files.validation_answers, settings.validation_hits)
     judged = {query_id: hits for query_id, hits in run.items() if query_id in qrels}
     return Validation(read_queries(files.validation_queries), qrels, judged, settings.validation_token_budget, relevance)
 

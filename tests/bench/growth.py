@@ -85,6 +85,7 @@ def prune(documents: int, folder: Path, out: Path):
 def evaluate(queries: int, folder: Path, out: Path):
     """A function that evaluates a run of so many queries, written here."""
     from epic.evaluation.evaluate import evaluate
+    from tests.query_sets import answered, counted
 
     run, texts, qrels = (out.with_name(name) for name in ("made.run", "queries.tsv", "qrels.txt"))
     with open(run, "w") as stream:
@@ -93,7 +94,8 @@ def evaluate(queries: int, folder: Path, out: Path):
             stream.writelines(f"{query} Q0 {doc} {rank} {1 / rank:.6f} made\n" for rank, doc in hits)
     texts.write_text("".join(f"{query}\ta question\n" for query in range(queries)))
     qrels.write_text("".join(f"{query} 0 {37 * query + query % 12} 1\n" for query in range(queries)))
-    return lambda: evaluate(run, texts, qrels, HITS, 1, out)
+    paths = run, answered(texts, run), texts, qrels, counted(texts, qrels)
+    return lambda: evaluate(*paths, HITS, 1, out)
 
 
 if __name__ == "__main__":

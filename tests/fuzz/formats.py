@@ -265,12 +265,12 @@ def faults_of_settings(found, path) -> Iterator[str]:
 
 def _read_replayed(path: Path):
     from epic.corpus.replay import replay
-    from epic.corpus.runs import read_run
+    from epic.corpus.runs import read_whole_run
 
     queries = path.with_name("queries.tsv")
     queries.write_bytes(b"".join(f"{query}\ttext\n".encode() for query in QUERY_IDS))
-    replay(path, AnyDocuments(), queries, 2, "tag", path.with_name("out.run"))
-    return read_run(path.with_name("out.run"))
+    replay(path, AnyDocuments(), queries, 2, "tag", path.with_name("out.run"), path.with_name("answers.json"))
+    return read_whole_run(path.with_name("out.run"), path.with_name("answers.json"))
 
 
 def _read_shard(path: Path):

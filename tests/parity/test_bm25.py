@@ -2,13 +2,17 @@
 
 import json
 import math
+import shutil
 
 import pytest
 
-from epic.corpus.runs import read_run
+from epic.core.files import InputError
+from epic.corpus.query_counts import Counts, write_counts
+from epic.corpus.runs import read_answers, read_run
 from epic.first_stage import anserini as java
 from epic.first_stage.expand import expand
 from epic.first_stage.index import document_count, index
+from epic.first_stage.lucene_files import refuse_damage
 from epic.first_stage.retrieve import retrieve
 
 pytestmark = pytest.mark.parity
@@ -21,7 +25,7 @@ def built(tmp_path_factory):
     (folder / "docs").mkdir()
     lines = [json.dumps({"id": doc_id, "contents": text}, ensure_ascii=False) for doc_id, text in DOCS.items()]
     (folder / "docs" / "docs-000.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (folder / "docs" / "count.json").write_text(json.dumps({"documents": 6, "with_text": 5}))
+    (folder / "docs" / "count").write_text(json.dumps({"documents": 6, "with_text": 5}))
     index(folder / "docs", threads=2, memory_mb=512, out=folder / "index")
     return folder
 
@@ -33,8 +37,10 @@ QUERIES = {"pools": "pools prices", "swim": "swim", "none": "zebra", "stop": "th
 def runs(built):
     """Runs of all queries, by the number of hits asked for."""
     (built / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in QUERIES.items()), encoding="utf-8")
+    write_counts(built / "q.json", Counts(len(QUERIES), 1, 1, ""))
     for hits in (10, 2):
-        retrieve(built / "index", built / "q.tsv", 0.9, 0.4, hits, 2, 512, built / f"{hits}.run")
+        outs = built / f"{hits}.run", built / f"{hits}.json"
+        retrieve(built / "index", built / "q.tsv", built / "q.json", 0.9, 0.4, hits, 2, 512, *outs)
     return {hits: read_run(built / f"{hits}.run") for hits in (10, 2)}
 
 
@@ -60,9 +66,53 @@ def test_a_query_without_hits_has_no_line_and_non_ascii_text_is_found(runs):
     assert set(runs[10]) == {"pools", "swim", "café"} and [hit.doc_id for hit in runs[10]["café"]] == ["1"]
 
 
+def test_queries_that_match_nothing_are_written_down(built, runs):
+    assert read_answers(built / "10.json") == (3, 6, {"none", "stop"})
+
+
+def searched(folder, built, queries):
+    """Search a copy of the index, whose files may be damaged."""
+    (folder / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()), encoding="utf-8")
+    write_counts(folder / "q.json", Counts(len(queries), 1, 1, ""))
+    paths = folder / "q.tsv", folder / "q.json"
+    retrieve(built, *paths, 0.9, 0.4, 10, 2, 512, folder / "out.run", folder / "out.json")
+    return read_run(folder / "out.run")
+
+
+def test_a_query_of_more_terms_than_lucene_allows_is_searched_like_any_other(built, tmp_path, runs):
+    many = " ".join(f"word{i}" for i in range(3000))
+    found = searched(tmp_path, built / "index", QUERIES | {"long": f"{many} pools prices"})
+    assert found == runs[10] | {"long": runs[10]["pools"]}
+    assert [hit.docid for hit in java.Searcher(built / "index", 0.9, 0.4).search(f"{many} swim", 10)] == ["10", "2", "9"]
+
+
+def test_every_flipped_bit_of_an_index_is_found(built, tmp_path):
+    shutil.copytree(built / "index", tmp_path / "index")
+    refuse_damage(tmp_path / "index")
+    for path in (tmp_path / "index").iterdir():
+        whole = path.read_bytes()
+        for place in range(0, len(whole), 1 + len(whole) // 20):
+            path.write_bytes(whole[:place] + bytes([whole[place] ^ 16]) + whole[place + 1 :])
+            with pytest.raises(InputError, match=path.name):
+                refuse_damage(tmp_path / "index")
+        path.write_bytes(whole)
+    refuse_damage(tmp_path / "index")
+
+
+def test_a_search_that_fails_in_java_names_the_query(built, tmp_path, monkeypatch):
+    shutil.copytree(built / "index", tmp_path / "index")
+    monkeypatch.setattr("epic.first_stage.retrieve.refuse_damage", lambda index: None)
+    (path,) = (tmp_path / "index").glob("*.fdt")  # the ids of the documents
+    data = path.read_bytes()
+    path.write_bytes(data[:-30] + bytes(byte ^ 0x5A for byte in data[-30:-16]) + data[-16:])
+    with pytest.raises(RuntimeError, match=r"Anserini failed: java\.\S+(Exception|Error)\b.*; no hits of query swim"):
+        searched(tmp_path, tmp_path / "index", QUERIES)
+    assert not list(tmp_path.glob("out*"))
+
+
 def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, runs, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "unused")  # pyserini makes a client when it is imported
-    ours = java.searcher(built / "index", 0.9, 0.4)
+    ours = java.Searcher(built / "index", 0.9, 0.4)
     from pyserini.search.lucene import LuceneSearcher
 
     theirs = LuceneSearcher(str(built / "index"))
@@ -76,8 +126,8 @@ def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, runs
 def test_documents_that_anserini_loses_without_an_error_are_noticed(tmp_path):
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "docs-000.jsonl").write_text('{"id": "0", "contents": "one"}\n{"id": "1", "contents": \n')
-    (tmp_path / "docs" / "count.json").write_text(json.dumps({"documents": 2, "with_text": 2}))
-    with pytest.raises(RuntimeError, match="2 documents were sent to Anserini, 0 are in the index"):
+    (tmp_path / "docs" / "count").write_text(json.dumps({"documents": 2, "with_text": 2}))
+    with pytest.raises(RuntimeError, match="docs: Anserini failed: .*see the log"):
         index(tmp_path / "docs", threads=1, memory_mb=512, out=tmp_path / "index")
     assert not (tmp_path / "index").exists()
 

@@ -105,7 +105,7 @@ def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results)
 
 
 def test_a_passage_without_weighted_words_is_counted_and_not_indexed(results):
-    assert json.loads((results / "expand/deepct/count.json").read_text()) == {"documents": 335, "with_text": 335, "absent": 1}
+    assert json.loads((results / "expand/deepct/count").read_text()) == {"documents": 335, "with_text": 335, "absent": 1}
 
 
 def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):

@@ -2,7 +2,7 @@
 
 in   the datasets that the experiment names
 out  results/{experiment}/data/manifest.json
-     results/{experiment}/data/{query_set}.queries.tsv, .qrels.txt
+     results/{experiment}/data/{query_set}.queries.tsv, .qrels.txt, .counts.json
 """
 
 
@@ -37,6 +37,7 @@ rule queries:
     output:
         queries="results/{experiment}/data/{query_set}.queries.tsv",
         qrels="results/{experiment}/data/{query_set}.qrels.txt",
+        counts="results/{experiment}/data/{query_set}.counts.json",
     log:
         "results/{experiment}/logs/data/{query_set}.log",
     conda:

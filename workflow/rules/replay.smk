@@ -1,7 +1,7 @@
 """replay: runs that others published, as rows of the table.
 
 in   a published file of query id, passage id and rank; results/{experiment}/data/{query_set}.queries.tsv
-out  results/{experiment}/replay/{row}/{query_set}.run
+out  results/{experiment}/replay/{row}/{query_set}.run, .json (queries without hits)
 """
 
 
@@ -12,6 +12,7 @@ rule replay:
         queries=rules.queries.output.queries,
     output:
         run="results/{experiment}/replay/{row}/{query_set}.run",
+        answers="results/{experiment}/replay/{row}/{query_set}.json",
     log:
         "results/{experiment}/logs/replay/{row}/{query_set}.log",
     conda:

@@ -1,7 +1,7 @@
 """retrieve: first-stage runs, BM25 by Anserini.
 
 in   results/{experiment}/index/{first_stage}/, results/{experiment}/data/{query_set}.queries.tsv
-out  results/{experiment}/retrieve/{first_stage}/{query_set}.run
+out  results/{experiment}/retrieve/{first_stage}/{query_set}.run, .json (queries without hits)
 """
 
 
@@ -9,8 +9,10 @@ rule retrieve:
     input:
         lucene=rules.index.output.lucene,
         queries=rules.queries.output.queries,
+        counts=rules.queries.output.counts,
     output:
         run="results/{experiment}/retrieve/{first_stage}/{query_set}.run",
+        answers="results/{experiment}/retrieve/{first_stage}/{query_set}.json",
     log:
         "results/{experiment}/logs/retrieve/{first_stage}/{query_set}.log",
     benchmark:

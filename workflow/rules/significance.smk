@@ -1,12 +1,13 @@
 """significance: every declared comparison on one query set.
 
-in   results/{experiment}/evaluate/{row}/{query_set}.tsv of all rows that are compared
+in   results/{experiment}/evaluate/{row}/{query_set}.tsv of all rows that are compared; results/{experiment}/data/{query_set}.counts.json
 out  results/{experiment}/significance/{query_set}.json
 """
 
 
 rule significance:
     input:
+        counts=rules.queries.output.counts,
         values=lambda wildcards: list(files(inputs.compared_values, "query_set")(wildcards).values()),
     output:
         tests="results/{experiment}/significance/{query_set}.json",

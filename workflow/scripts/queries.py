@@ -10,4 +10,5 @@ with stage(snakemake):
         documents=open_documents(snakemake.input.manifest),
         queries_out=snakemake.output.queries,
         qrels_out=snakemake.output.qrels,
+        counts_out=snakemake.output.counts,
     )

@@ -5,7 +5,12 @@ from epic.corpus.documents import open_documents
 from epic.corpus.replay import replay
 
 with stage(snakemake):
-    files, params = snakemake.input, snakemake.params
     replay(
-        files.published, open_documents(files.manifest), files.queries, params.hits, snakemake.wildcards.row, snakemake.output.run
+        source=snakemake.input.published,
+        documents=open_documents(snakemake.input.manifest),
+        queries_path=snakemake.input.queries,
+        hits=snakemake.params.hits,
+        tag=snakemake.wildcards.row,
+        out=snakemake.output.run,
+        answers_out=snakemake.output.answers,
     )

@@ -2,12 +2,13 @@
 
 from epic.core.files import read_json
 from epic.core.stage import stage
-from epic.corpus.runs import read_run, write_run
+from epic.corpus.runs import read_whole_run, write_run
 from epic.rankers import family
 from epic.ranking.rerank import head, rerank, scores_of
 
 with stage(snakemake):
-    files, params, first = snakemake.input, snakemake.params, read_run(snakemake.input.run)
+    files, params = snakemake.input, snakemake.params
+    first = read_whole_run(files.run, files.answers)
     candidates = head(first, read_json(files.cutoff)["cutoff"])
     scored = scores_of(family(params.family), candidates, files, params.compute, params.token_budget)
     write_run(snakemake.output.run, rerank(first, scored, params.tail), snakemake.wildcards.row)

@@ -7,9 +7,11 @@ with stage(snakemake):
     retrieve(
         index=snakemake.input.lucene,
         queries=snakemake.input.queries,
+        counts=snakemake.input.counts,
         **snakemake.params.bm25,
         hits=snakemake.params.hits,
         threads=snakemake.threads,
         memory_mb=snakemake.resources.heap_mb,
         out=snakemake.output.run,
+        answers_out=snakemake.output.answers,
     )

@@ -11,7 +11,7 @@ with stage(snakemake):
         settings=params.settings,
         differs=params.differs,
         query_sets=params.query_sets,
-        evaluations=files.get("values", []),
+        evaluated=tuple(files.get(name, []) for name in ("values", "answers", "counts")),
         runs=files.get("runs", []),
         model=(files.cutoff, files.checkpoint) if files.get("checkpoint") else None,
         out=out.row,

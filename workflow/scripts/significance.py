@@ -7,6 +7,7 @@ with stage(snakemake):
     write_tests(
         families=snakemake.params.families,
         paths=snakemake.params.values,
+        counts=snakemake.input.counts,
         metric=snakemake.params.metric,
         alpha=snakemake.params.alpha,
         out=snakemake.output.tests,

@@ -7,7 +7,7 @@ with stage(snakemake):
     write_triples(
         source=snakemake.params.source,
         count=snakemake.params.total,
-        files={name: snakemake.input.get(name) for name in ("manifest", "queries", "qrels", "run")},
+        files={name: snakemake.input.get(name) for name in ("manifest", "queries", "qrels", "counts", "run", "answers")},
         out=snakemake.output.triples,
         queries_out=snakemake.output.queries,
     )

@@ -14,14 +14,14 @@ def folder(tmp_path):
 
 @pytest.fixture
 def prepared(folder):
-    """Make that folder ready, as the rules `data` and `queries` do: manifest.json, q.tsv and r.txt beside its files."""
+    """Make that folder ready, as the rules `data` and `queries` do: manifest.json, q.tsv, r.txt and c.json beside its files."""
     from epic.corpus.data import prepare_documents, prepare_queries
     from epic.corpus.documents import open_documents
 
     def made():
         prepare_documents(f"path:{folder}", 3, folder / "manifest.json")
         documents = open_documents(folder / "manifest.json")
-        prepare_queries(f"path:{folder}#test", documents, folder / "q.tsv", folder / "r.txt")
+        prepare_queries(f"path:{folder}#test", documents, folder / "q.tsv", folder / "r.txt", folder / "c.json")
         return documents
 
     return made

@@ -6,6 +6,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.corpus.data import prepare_documents
+from epic.corpus.query_counts import read_counts
 from epic.corpus.text_files import read_qrels, read_queries
 
 
@@ -13,6 +14,7 @@ def test_queries_and_judgments_are_written_as_plain_files(prepared, tmp_path):
     prepared()
     assert read_queries(tmp_path / "q.tsv") == {"q1": "what comes first", "q2": "coffee"}
     assert read_qrels(tmp_path / "r.txt") == {"q1": {"0": 1}, "q2": {"1": 1, "x7": 0}}
+    assert read_counts(tmp_path / "c.json")[:3] == (2, 2, 3)
 
 
 @pytest.mark.parametrize(
@@ -27,6 +29,7 @@ def test_queries_and_judgments_are_written_as_plain_files(prepared, tmp_path):
         ("queries.test.tsv", "q1\ta\nq2\t \n", r"queries\.test\.tsv: query q2 has no text"),
         ("queries.test.tsv", "q1\ta\n\tb\n", r"queries\.test\.tsv line 2: expected id TAB text"),
         ("qrels.test.txt", "q1 0 0 1\nq1 0 1\n", r"qrels\.test\.txt line 2: expected query id"),
+        ("qrels.test.txt", "", r"qrels\.test\.txt: the file is empty; expected a line for each judgment"),
         ("qrels.test.txt", "q1 0 0 yes\n", r"qrels\.test\.txt line 1: .*whole number"),
         (
             "qrels.test.txt",

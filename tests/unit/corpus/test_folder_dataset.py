@@ -34,7 +34,7 @@ def test_queries_of_ones_own_need_no_documents_beside_them(folder, tmp_path):
     for name in ("queries.test.tsv", "qrels.test.txt"):
         (folder / name).rename(tmp_path / "own" / name)
     documents = Documents(f"path:{folder}")
-    prepare_queries(f"path:{tmp_path}/own#test", documents, tmp_path / "q.tsv", tmp_path / "r.txt")
+    prepare_queries(f"path:{tmp_path}/own#test", documents, tmp_path / "q.tsv", tmp_path / "r.txt", tmp_path / "c.json")
     assert len(read_queries(tmp_path / "q.tsv")) == 2
 
 

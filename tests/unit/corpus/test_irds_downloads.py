@@ -36,7 +36,7 @@ def documents():
     prepare_documents("msmarco-passage", 7, out + "/manifest.json")
     return open_documents(out + "/manifest.json")
 def queries(name):
-    prepare_queries("msmarco-passage/" + name, documents(), out + "/queries.tsv", out + "/qrels.txt")
+    prepare_queries("msmarco-passage/" + name, documents(), out + "/queries.tsv", out + "/qrels.txt", out + "/counts.json")
 """
 
 

@@ -37,7 +37,7 @@ out = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(OUT)
 prepare_documents("msmarco-passage", COUNT, out / "manifest.json")
 documents = open_documents(out / "manifest.json")
 for name, dataset in {SETS!r}.items():
-    prepare_queries(dataset, documents, out / f"{{name}}.tsv", out / f"{{name}}.qrels")
+    prepare_queries(dataset, documents, out / f"{{name}}.tsv", out / f"{{name}}.qrels", out / f"{{name}}.json")
 source = {{"source": "docpairs", "dataset": "msmarco-passage/train/split200-train"}}
 write_triples(source, 10, {{"manifest": out / "manifest.json"}}, out / "triples.tsv", out / "triples.queries.tsv")
 middle = len(documents) // 2

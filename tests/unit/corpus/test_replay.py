@@ -6,7 +6,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.corpus.replay import replay
-from epic.corpus.runs import read_run
+from epic.corpus.runs import read_answers, read_run
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def queries(tmp_path):
 def taken(text, documents, queries, tmp_path, name="run.tsv", hits=2):
     with (gzip.open if name.endswith("gz") else open)(tmp_path / name, "wt") as stream:
         stream.write(text)
-    replay(tmp_path / name, documents, queries, hits, "theirs", tmp_path / "out.run")
+    replay(tmp_path / name, documents, queries, hits, "theirs", tmp_path / "out.run", tmp_path / "out.json")
     return {query_id: [hit.doc_id for hit in found] for query_id, found in read_run(tmp_path / "out.run").items()}
 
 
@@ -32,6 +32,11 @@ def test_gaps_in_the_ranks_close(documents, queries, tmp_path):
     assert taken("q\t2\t4\nq\t0\t9\n", documents, queries, tmp_path) == {"q": ["2", "0"]}
 
 
+def test_queries_that_the_run_does_not_answer_are_written_down(documents, queries, tmp_path):
+    taken("q\t2\t1\nq\t0\t2\n", documents, queries, tmp_path)
+    assert read_answers(tmp_path / "out.json") == (1, 2, {"r", "s"})
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -43,6 +48,9 @@ def test_gaps_in_the_ranks_close(documents, queries, tmp_path):
         ("q\t9\t1\n", "passage 9 is not in"),
         ("q\t0\n", "line 1: expected query id, passage id and rank"),
         ("q\t0\t1.5\n", "line 1: expected query id, passage id and rank"),
+        ("q\t0\t١\n", "line 1: expected query id, passage id and rank"),
+        (f"q\t0\t{10**9}\n", "line 1: expected query id, passage id and rank"),
+        (f"q\t0\t{'1' * 5000}\n", "line 1: expected query id, passage id and rank"),
         ("q\t0\t0\n", "line 1: rank 0 follows rank 0"),
         ("", "the run is empty"),
     ],
@@ -50,4 +58,4 @@ def test_gaps_in_the_ranks_close(documents, queries, tmp_path):
 def test_what_cannot_be_right_is_refused(documents, queries, tmp_path, text, said):
     with pytest.raises(InputError, match=said):
         taken(text, documents, queries, tmp_path)
-    assert not (tmp_path / "out.run").exists()
+    assert not list(tmp_path.glob("out.*"))

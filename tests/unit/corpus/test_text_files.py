@@ -87,8 +87,8 @@ def test_a_malformed_text_is_named_with_file_and_line(tmp_path, name, content, m
 
 @pytest.mark.parametrize("name", ["qrels.txt", "qrels.txt.gz"])
 def test_judgments_are_read_in_order_and_may_be_repeated(tmp_path, name):
-    path = lines_of(tmp_path, name, "q1 0 a 1\r\nq1\tQ0\tb\t-1\nq1 0 a 1\n")
-    assert list(judgments(path)) == [("q1", "a", 1), ("q1", "b", -1), ("q1", "a", 1)]
+    path = lines_of(tmp_path, name, "q1 0 a 1\r\nq1\tQ0\tb\t-1\nq1 0 a 1\nq1 0 c 1000\nq1 0 d -1000\n")
+    assert list(judgments(path)) == [("q1", "a", 1), ("q1", "b", -1), ("q1", "a", 1), ("q1", "c", 1000), ("q1", "d", -1000)]
 
 
 @pytest.mark.parametrize(
@@ -98,10 +98,15 @@ def test_judgments_are_read_in_order_and_may_be_repeated(tmp_path, name):
         ("q1 0 a yes\n", "line 1: .*whole number"),
         ("q1 0 a ²\n", "line 1: .*whole number"),
         ("q1 0 a 1-\n", "line 1: .*whole number"),
+        ("q1 0 a 1000000000\n", "line 1: a grade of 1000000000 is not within plus or minus 1000; trec_eval reserves memory"),
+        ("q1 0 a 1001\n", "line 1: a grade of 1001"),
+        ("q1 0 a -1001\n", "line 1: a grade of -1001"),
+        (f"q1 0 a {'9' * 5000}\n", "line 1: a grade of 99999999999999999999 is"),
+        ("", r"qrels\.txt: the file is empty; expected a line for each judgment"),
         ("q1 0 a 1\nq2 0 a 0\nq1 0 a 2\n", "line 3: q1 a is judged 2, above 1; keep one"),
-        ("q1 0 a 1001\n", "line 1: .*at most 1000"),
-        ("q1 0 a -1001\n", "line 1: .*at most 1000"),
-        ("q1 0 a " + "9" * 100_000 + "\n", "line 1: .*at most 1000"),
+        ("q1 0 a 1001\n", "line 1: .*not within plus or minus 1000"),
+        ("q1 0 a -1001\n", "line 1: .*not within plus or minus 1000"),
+        ("q1 0 a " + "9" * 100_000 + "\n", "line 1: .*not within plus or minus 1000"),
         ("q1 0 a\x01 1\n", "line 1: expected query id"),
         ("", "qrels.txt: the file is empty"),
     ],

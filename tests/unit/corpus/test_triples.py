@@ -8,6 +8,7 @@ from epic.core.files import InputError
 from epic.corpus.documents import Documents
 from epic.corpus.text_files import read_queries, read_triples
 from epic.corpus.triples import from_docpairs, from_judgments, sample
+from tests.query_sets import answered, counted
 from tests.training import QRELS, RUN
 
 
@@ -32,9 +33,17 @@ def test_triples_survive_the_file_in_order(tmp_path):
     (tmp_path / "qrels").write_text("q1 0 0 1\nq2 0 1 1\nq2 0 2 1\n")
     lines = [f"{query_id} Q0 {hit.doc_id} {rank} 1.0 t" for query_id, hits in RUN.items() for rank, hit in enumerate(hits, 1)]
     (tmp_path / "run").write_text("\n".join(lines) + "\n")
-    from_judgments(tmp_path / "q.tsv", tmp_path / "qrels", tmp_path / "run", 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
+    files = {name: tmp_path / file for name, file in (("queries", "q.tsv"), ("qrels", "qrels"), ("run", "run"))}
+    files |= {"counts": counted(files["queries"], files["qrels"]), "answers": answered(files["queries"], files["run"])}
+    from_judgments(files, 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
     assert read_triples(tmp_path / "t.tsv") == sample(QRELS, RUN, 6, seed=3)
     assert (tmp_path / "tq.tsv").read_text() == "q1\tcost of pool\nq2\ta b\n"
+    for name, text in (("run", lines[0] + "\n"), ("qrels", "q1 0 0 1\n")):
+        whole = files[name].read_text()
+        files[name].write_text(text)
+        with pytest.raises(InputError, match=f"{name} has 1 .*run again"):
+            from_judgments(files, 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
+        files[name].write_text(whole)
     (tmp_path / "t.tsv").write_text("q1\t0\t1\nq1\t0\n")
     with pytest.raises(InputError, match=r"t\.tsv line 2"):
         read_triples(tmp_path / "t.tsv")

@@ -5,12 +5,18 @@ import pytest
 from epic.core.files import InputError
 from epic.evaluation.evaluate import evaluate, measures, read_values, reciprocal_rank
 from epic.evaluation.measures import mean
+from tests.query_sets import answered, counted
 
 
 def write(tmp_path, run, qrels="q 0 8 1\nmissing 0 1 1\n", queries="q\ttext\nmissing\ttext\nunjudged\ttext\n"):
     for name, text in (("a.run", run), ("qrels", qrels), ("queries", queries)):
         (tmp_path / name).write_text(text)
-    return tmp_path / "a.run", tmp_path / "queries", tmp_path / "qrels"
+    paths = tmp_path / "a.run", tmp_path / "queries", tmp_path / "qrels"
+    try:
+        answers = answered(paths[1], paths[0])
+    except InputError:  # what cannot be read is refused before anyone asks
+        answers = None
+    return paths[0], answers, paths[1], paths[2], counted(*paths[1:])
 
 
 def test_the_order_of_the_file_counts_where_scores_tie_or_differ_by_less_than_float32(tmp_path):
@@ -83,3 +89,50 @@ def test_a_table_that_is_not_whole_is_refused(tmp_path, text):
     (tmp_path / "values.tsv").write_text(text)
     with pytest.raises(InputError, match=r"values\.tsv: not a table of per-query values; delete it and run again"):
         read_values(tmp_path / "values.tsv")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query_id\tRR@10\nq\t0.5\nr\t1.5\n",
+        "query_id\tRR@10\nq\t0.5\nr\t-0.5\n",
+        "query_id\tRR@10\tAP\nq\t0.5\t0.5\nr\t0.5\t5\n",
+    ],
+)
+def test_a_value_outside_0_and_1_is_refused_with_its_line(tmp_path, text):
+    (tmp_path / "values.tsv").write_text(text)
+    with pytest.raises(InputError, match=r"values\.tsv line 3: a value of query r is not within 0 and 1; delete the file"):
+        read_values(tmp_path / "values.tsv")
+
+
+def test_a_measure_that_the_table_lacks_is_asked_for_in_vain(tmp_path):
+    (tmp_path / "values.tsv").write_text("query_id\tRR@10\nq\t0.5\n")
+    with pytest.raises(InputError, match=r"values\.tsv: not a table of per-query values"):
+        read_values(tmp_path / "values.tsv", "RR(rel=2)@10")
+
+
+QRELS = "q 0 8 1\nmissing 0 1 1\nmissing 0 2 0\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        (
+            "qrels",
+            "q 0 8 1\n",
+            r"qrels has 1 judgments of 1 queries, .*counts\.json says 3 of 2; one of the two files is damaged",
+        ),
+        ("qrels", "q 0 8 1\nmissing 0 1 1\n", r"qrels has 2 judgments of 2 queries, .*counts\.json says 3 of 2"),
+        ("qrels", QRELS.replace("missing", "unjudged"), r"qrels has other judged queries than .*counts\.json says"),
+        ("qrels", "", r"qrels: the file is empty; expected a line for each judgment"),
+        ("queries", "q\ttext\nmissing\ttext\n", r"queries has 2 queries, .*counts\.json says 3"),
+        ("a.run", "q Q0 8 1 2.5 tag\n", r"a\.run: query unjudged has no hits \(1 such\), .*answers\.json says otherwise"),
+        ("a.run", "", r"a\.run: query q has no hits \(2 such\), .*answers\.json says otherwise"),
+    ],
+)
+def test_what_was_cut_after_it_was_counted_is_not_evaluated(tmp_path, name, text, message):
+    paths = write(tmp_path, "q Q0 8 1 2.5 tag\nunjudged Q0 8 1 2.5 tag\n", QRELS)
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=message):
+        evaluate(*paths, 200, 1, tmp_path / "values.tsv")
+    assert not (tmp_path / "values.tsv").exists()

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from epic.core.files import InputError
+from epic.corpus.query_counts import counts_of, write_counts
 from epic.evaluation.resampling import DRAWS
 from epic.evaluation.significance import (
     compare,
@@ -84,8 +85,13 @@ def values(path, numbers):
     return path
 
 
+def counted(path, judged):
+    write_counts(path, counts_of((), {f"q{i}": {"a": 1} for i in range(judged)}))
+    return path
+
+
 def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_path):
-    base = [0.0, 0.1, 0.5, 0.0, 1.0, 0.25, 0.0, 0.5]
+    base = [0.0, 0.1, 0.5, 0.0, 0.6, 0.25, 0.0, 0.5]
     paths = {
         "better": values(tmp_path / "a", [value + 0.3 + 0.01 * place for place, value in enumerate(base)]),
         "like": values(tmp_path / "b", [0.1, *base[1:]]),
@@ -95,8 +101,9 @@ def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_pat
         {"mark": "a", "says": "gain", "margin": None, "pairs": [["better", "base"], ["like", "base"]]},
         {"mark": "b", "says": "no change", "margin": 0.2, "pairs": [["like", "base"]]},
     ]
+    counts = counted(tmp_path / "counts", len(base))
     for name in ("one.json", "two.json"):
-        write_tests(families, paths, "RR@10", 0.01, tmp_path / name)
+        write_tests(families, paths, counts, "RR@10", 0.01, tmp_path / name)
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     found = json.loads((tmp_path / "one.json").read_text())
     (gain, like), (change,) = (family["tests"] for family in found["families"])
@@ -126,13 +133,14 @@ def test_values_are_joined_by_query_whatever_their_order_and_ids(tmp_path):
 
 
 def test_without_comparisons_there_are_no_tests(tmp_path):
-    write_tests([], {}, "RR@10", 0.01, tmp_path / "none.json")
+    write_tests([], {}, counted(tmp_path / "counts", 8), "RR@10", 0.01, tmp_path / "none.json")
     assert json.loads((tmp_path / "none.json").read_text())["families"] == []
 
 
-def test_a_pair_over_other_queries_names_both_rows(tmp_path):
-    paths = {"long": values(tmp_path / "a", [0.5, 0.5, 0.5]), "short": values(tmp_path / "b", [0.5, 0.5])}
-    families = [{"mark": "a", "says": "gain", "margin": None, "pairs": [["long", "short"]]}]
-    with pytest.raises(InputError, match="long and short were not evaluated on the same queries"):
-        write_tests(families, paths, "RR@10", 0.01, tmp_path / "out.json")
+@pytest.mark.parametrize("lengths", [(3, 2), (2, 2), (4, 4)])
+def test_values_of_other_queries_than_were_judged_are_not_compared(tmp_path, lengths):
+    paths = {name: values(tmp_path / name, [0.5] * length) for name, length in zip("ab", lengths, strict=True)}
+    families = [{"mark": "a", "says": "gain", "margin": None, "pairs": [["a", "b"]]}]
+    with pytest.raises(InputError, match=rf"{'ab'[lengths[0] == 3]} has \d judged queries, .*counts says 3"):
+        write_tests(families, paths, counted(tmp_path / "counts", 3), "RR@10", 0.01, tmp_path / "out.json")
     assert not (tmp_path / "out.json").exists()

@@ -38,8 +38,14 @@ def test_a_pruned_row_reads_a_store_and_an_unpruned_one_does_not():
 
 
 def test_a_row_is_scored_on_the_run_of_its_kind():
-    names = {row: inputs.scored_run(SMOKE, row, "test").name for row in ("bm25", "epic-bm25-full", "bert-large")}
-    assert names == {"bm25": "retrieve.run", "epic-bm25-full": "rerank.run", "bert-large": "replay.run"}
+    files = {row: inputs.scored_run(SMOKE, row, "test") for row in ("bm25", "epic-bm25-full", "bert-large")}
+    names = {row: [found["run"].name, found["answers"].name] for row, found in files.items()}
+    assert names == {
+        "bm25": ["retrieve.run", "retrieve.answers"],
+        "epic-bm25-full": ["rerank.run", "retrieve.answers"],  # re-ranking answers the queries of its first stage
+        "bert-large": ["replay.run", "replay.answers"],
+    }
+    assert files["epic-bm25-full"]["answers"] == output("retrieve.answers", first_stage="bm25", query_set="test")
     with pytest.raises(InputError, match="tk-1 is of the kind published-only: it is not run here"):
         inputs.scored_run(SMOKE, "tk-1", "test")
 
@@ -104,7 +110,12 @@ def test_vectors_stores_and_what_counts_them():
 
 
 def test_rows_pages_and_tests_name_the_values_they_show():
-    assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {"values", "runs"}
+    assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {
+        "values",
+        "runs",
+        "answers",
+        "counts",
+    }
     assert inputs.row_facts(SMOKE, "epic-bm25-r100")["cutoff"] == output("tune.cutoff", model="paper", first_stage="bm25")
     assert [file.wildcards["row"] for file in inputs.own_values(SMOKE, "epic-bm25-r100")] == ["epic-bm25-r100", "bm25"]
     assert inputs.own_values(SMOKE, "bert-large") == []

@@ -47,7 +47,7 @@ def test_a_failure_of_anserini_shows_its_last_lines(tmp_path, monkeypatch):
         '#!/bin/sh\n[ "$1" = -version ] && { echo \'version "21"\' >&2; exit 0; }\necho disk full\nexit 3\n'
     )
     monkeypatch.setenv("JAVA_HOME", home)
-    with pytest.raises(RuntimeError, match=r"(?s)index\.IndexCollection ended with 3:\ndisk full"):
+    with pytest.raises(RuntimeError, match=r"(?s)index\.IndexCollection ended with 3: \ndisk full"):
         java.anserini("index.IndexCollection", memory_mb=64)
 
 
@@ -65,3 +65,64 @@ def test_java_optimises_only_where_there_is_much_to_do(tmp_path, monkeypatch, wo
 
 def test_terms_are_those_of_the_index():
     assert analyze("How much does the Pools cost?") == ["how", "much", "doe", "pool", "cost"]  # as the paper's figure 4: "doe"
+
+
+WRITES = """#!/bin/sh
+[ "$1" = -version ] && { echo 'version "21"' >&2; exit 0; }
+for out; do :; done
+echo "writing to $out"
+seq 1 100000 > "$out"
+"""
+
+
+def test_what_anserini_writes_comes_through_a_pipe(tmp_path, monkeypatch):
+    home = fake_java(tmp_path, "21")
+    (tmp_path / "bin" / "java").write_text(WRITES)
+    monkeypatch.setenv("JAVA_HOME", home)
+    said = java.anserini("search.SearchCollection", "-hits", 5, memory_mb=64, into=tmp_path / "out")
+    assert said.startswith("writing to /dev/fd/")
+    assert (tmp_path / "out").read_text().split() == [str(number) for number in range(1, 100_001)]
+
+
+def test_a_full_disk_is_an_error_although_java_knows_nothing_of_it(tmp_path, monkeypatch):
+    home = fake_java(tmp_path, "21")
+    (tmp_path / "bin" / "java").write_text(WRITES)
+    monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(InputError, match=r"/dev cannot be written to \(No space left on device\); make room"):
+        java.anserini("search.SearchCollection", memory_mb=64, into="/dev/full")
+
+
+def test_a_failure_is_told_even_if_part_of_the_output_came(tmp_path, monkeypatch):
+    home = fake_java(tmp_path, "21")
+    (tmp_path / "bin" / "java").write_text(WRITES + "echo out of memory\nexit 3\n")
+    monkeypatch.setenv("JAVA_HOME", home)
+    with pytest.raises(RuntimeError, match=r"(?s)SearchCollection ended with 3:.*out of memory"):
+        java.anserini("search.SearchCollection", memory_mb=64, into=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Exception in thread "main" java.lang.OutOfMemoryError: Java heap space',
+        "java.io.IOException: No space left on device",
+        "org.apache.lucene.search.IndexSearcher$TooManyClauses: maxClauseCount is set to 1024",
+        "Caused by: org.apache.lucene.index.CorruptIndexException: checksum failed",
+        "2026-01-01 12:00:00,000 ERROR [main] index.IndexCollection (IndexCollection.java:1) - it broke",
+        "2026-01-01 12:00:00,000 FATAL [main] index.IndexCollection (IndexCollection.java:1) - it broke",
+    ],
+)
+def test_java_s_complaints_are_found_among_what_it_says(line):
+    assert java.complaint(f"Indexing\n{line}\n\tat some.Where(Some.java:1)\nIndexing Complete!\n") == line
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "2026-01-01 12:00:00,000 INFO  [main] search.SearchCollection (SearchCollection.java:1) - Index: /results/ERROR/Exception",
+        "WARNING: Using incubator modules: jdk.incubator.vector",
+        "errors:            0\nException handling is on",
+    ],
+)
+def test_ordinary_output_is_no_complaint(said):
+    assert java.complaint(said) is None

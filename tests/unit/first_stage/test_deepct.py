@@ -32,7 +32,7 @@ def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents,
         {"id": "1", "contents": "one"},
         {"id": "2", "contents": "deux deux café"},
     ]
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 3, "with_text": 3, "absent": 1}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 3, "with_text": 3, "absent": 1}
 
 
 def test_a_folder_is_read_like_a_zip(documents, published, tmp_path):

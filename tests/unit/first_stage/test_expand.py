@@ -15,13 +15,13 @@ def test_a_passage_is_followed_by_its_predicted_queries(documents, samples, tmp_
     found = contents(tmp_path / "out")
     assert [line["id"] for line in found] == ["0", "1", "2", "3"]
     assert found[2]["contents"] == "deux café s0 d2 s1 d2"
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 4, "with_text": 4, "absent": 0}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 4, "with_text": 4, "absent": 0}
 
 
 def test_without_predictions_the_passage_stands_alone_and_empty_ones_are_counted(documents, tmp_path):
     expand(documents, None, None, None, tmp_path / "out")
     assert contents(tmp_path / "out")[1]["contents"] == "one"
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 4, "with_text": 3, "absent": 0}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 4, "with_text": 3, "absent": 0}
 
 
 @pytest.mark.parametrize(("lines", "said"), [(0, "for 3 passages"), (2, "for 5 passages"), (5, "for 8 passages")])
@@ -87,7 +87,7 @@ def test_a_passage_of_blanks_of_any_kind_is_a_passage_without_text(collection_of
     """Java's trim, by which Anserini skips a document, knows other blanks than Unicode does."""
     expand(collection_of("\u00a0", "\u3000 \u2003", "\x01", "\x01\u00a0\x02", " ", "\u00a0x"), None, None, None, tmp_path / "out")
     assert [line["contents"] for line in contents(tmp_path / "out")] == ["", "", "", "", "", "\u00a0x"]
-    assert json.loads((tmp_path / "out" / "count.json").read_text()) == {"documents": 6, "with_text": 1, "absent": 0}
+    assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 6, "with_text": 1, "absent": 0}
 
 
 def test_predictions_without_end_are_not_counted_to_the_end(documents, samples, tmp_path, monkeypatch):

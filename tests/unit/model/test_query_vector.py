@@ -67,6 +67,21 @@ def test_a_passage_whose_weights_do_not_fit_float16_is_refused_by_its_id():
         '["q"]',
         "",
         '{"id": "q", "terms": ["a"], "weights": [1]}',
+        '{"id": "q", "terms": [1, 2], "weights": [1.0]}',  # not as many
+        '{"id": "q", "terms": [1], "weights": [1.0, 2.0]}',
+        '{"id": "q", "terms": [2, 1], "weights": [1.0, 2.0]}',  # not ascending
+        '{"id": "q", "terms": [1, 1], "weights": [1.0, 2.0]}',
+        '{"id": "q", "terms": [1.5], "weights": [1.0]}',
+        '{"id": "q", "terms": [true], "weights": [1.0]}',
+        '{"id": "q", "terms": [65536], "weights": [1.0]}',
+        '{"id": "q", "terms": [-1], "weights": [1.0]}',
+        '{"id": "q", "terms": [1], "weights": [-Infinity]}',
+        '{"id": "q", "terms": [1], "weights": ["1"]}',
+        '{"id": "q", "terms": [[1]], "weights": [[1.0]]}',
+        '{"id": "q", "terms": {}, "weights": {}}',
+        '{"id": "ü", "terms": [1], "weights": [0.5]}',  # a second vector of a query
+        f'{{"id": "q", "terms": [{"9" * 5000}], "weights": [1.0]}}',
+        "[" * 100_000,
     ],
 )
 def test_a_line_that_is_no_vector_is_named(tmp_path, line):

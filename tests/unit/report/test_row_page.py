@@ -2,6 +2,8 @@
 
 import json
 
+from epic.corpus.query_counts import counts_of, write_counts
+from epic.corpus.runs import write_answers
 from epic.judging.rows import write_row
 from epic.report.row_page import render_row
 from tests.judging import entry
@@ -13,16 +15,19 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     for name, values in (("v.tsv", "q\t0.5\t0.25\nr\t0.0\t0.0\n"), ("first.tsv", "q\t0.25\t0.25\nr\t0.0\t0.0\n")):
         (tmp_path / name).write_text("query_id\tRR@10\tnDCG@10\n" + values)
     (tmp_path / "a.run").write_text("q Q0 1 1 1.0 t\n")
+    write_answers(tmp_path / "answers", ["q", "r"], {"q": 1})
+    write_counts(tmp_path / "counts", counts_of(["q", "r"], {"q": {"1": 1}, "r": {"1": 1}}))
     (tmp_path / "c.json").write_text('{"cutoff": 7}')
     (tmp_path / "model.safetensors").write_bytes(b"")
     declared = {"id": "a", "label": "A", "group": "G", "kind": "model", "first_stage": "s", "model": "m", "keep": 10}
     declared["published"] = [entry(0.25), entry(48, "latency", None, "ms/query")]
     for name in ("one", "two"):
-        paths = [tmp_path / "v.tsv"], [tmp_path / "a.run"], (tmp_path / "c.json", tmp_path)
-        write_row(declared, {"keep": 10}, [], ["test"], *paths, tmp_path / name)
+        evaluated = tuple([tmp_path / file] for file in ("v.tsv", "answers", "counts"))
+        model = tmp_path / "c.json", tmp_path
+        write_row(declared, {"keep": 10}, [], ["test"], evaluated, [tmp_path / "a.run"], model, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     found = json.loads((tmp_path / "one").read_text())
-    assert found["metrics"] == {"test": {"RR@10": 0.25, "nDCG@10": 0.125, "queries": 2}}
+    assert found["metrics"] == {"test": {"RR@10": 0.25, "nDCG@10": 0.125, "queries": 2, "answered": 1}}
     assert found["settings"]["cutoff"] == 7 and found["settings"]["model_sha256"].startswith("e3b0c442")
     assert found["settings"]["keep"] == 10 and found["published"][0]["verdict"] == "match"
     latency = {"ms": {"total": STAGE, "load": STAGE | {"mean": 0.0}}, "cold": None, "cold_skipped": "not here"}
@@ -33,7 +38,7 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     page = (tmp_path / "a.md").read_text()
     shown = cells(page)
     for line in (
-        ["test, 2 queries", "RR@10", "nDCG@10"],
+        ["test, 2 queries, 1 of them with hits", "RR@10", "nDCG@10"],
         ["mean", "0.2500", "0.1250"],
         ["paper", "test", "RR@10", "0.25", "0.01", "0.2500", "+0.0000", "match"],
         ["paper", "latency", "ms/query", "48", "-", "-", "-", "not comparable: other hardware"],

@@ -54,6 +54,22 @@ def test_markdown_shows_groups_and_rows_that_were_not_run(rows, records):
     assert "Model `m` on test: Kendall's tau undefined between the published and our order of 1 systems" in text
 
 
+def test_a_row_whose_run_lacks_queries_says_so_and_no_other_row_does(tmp_path):
+    partly = row({"test": {"RR@10": 0.31, "queries": 58, "answered": 57}}, [entry()])
+    for name, found in (("a", partly), ("b", row({"test": {"RR@10": 0.3, "queries": 58}}, id="b"))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    (tmp_path / "test.json").write_text(json.dumps({"alpha": 0.01, "families": []}))
+    outs = {kind: tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")}
+    rows = [tmp_path / "a.json", tmp_path / "b.json"]
+    write_table(rows, {}, {"test": tmp_path / "test.json"}, "test", "T", "note", outs)
+    assert [line[1] for line in cells(outs["md"].read_text())[2:5]] == ["", "test (57 of 58)", "test"]
+    assert "& test (57 of 58) &" in outs["tex"].read_text() and outs["md"].read_text().count("(n of m)") == 1
+    first, second = csv.DictReader(io.StringIO(outs["csv"].read_text()))
+    assert (first["answered"], first["judged"]) == ("57", "58") and (second["answered"], second["judged"]) == ("", "")
+    write_table(rows[1:], {}, {"test": tmp_path / "test.json"}, "test", "T", "note", outs)
+    assert "(n of m)" not in outs["md"].read_text() and "answered" not in outs["csv"].read_text() + outs["json"].read_text()
+
+
 def test_a_label_cannot_break_the_markdown_table(rows, records):
     records[0]["label"], records[0]["group"] = "r | s, Zürich\n日本", "x|y"
     lines = cells(markdown(records, over_the_table(rows, "test"), "caption"))[:4]

@@ -21,7 +21,7 @@ def test_a_triple_with_an_unknown_id_is_named_with_file_and_line(mlm_encoder, ex
 def test_an_empty_file_of_triples_is_refused(examples, tmp_path):
     documents = examples().documents
     (tmp_path / "t.tsv").write_text("")
-    with pytest.raises(InputError, match=r"t\.tsv: there are no triples"):
+    with pytest.raises(InputError, match=r"t\.tsv: the file is empty"):
         Examples(tmp_path / "t.tsv", tmp_path / "tq.tsv", documents)
 
 

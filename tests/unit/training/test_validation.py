@@ -4,10 +4,19 @@ from types import SimpleNamespace
 
 import pytest
 
+from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc
 from epic.evaluation.measures import mrr_at_10
 from epic.training.validation import Validation, open_validation, validate
+from tests.query_sets import answered, counted
 from tests.training import settings
+
+
+def opened(folder, names):
+    files = {key: folder / name for key, name in names.items()}
+    files["validation_counts"] = counted(files["validation_queries"], files["validation_qrels"])
+    files["validation_answers"] = answered(files["validation_queries"], files["validation_run"])
+    return SimpleNamespace(**files)
 
 
 def test_only_judged_validation_queries_are_encoded_and_the_grade_counts(tmp_path):
@@ -15,7 +24,7 @@ def test_only_judged_validation_queries_are_encoded_and_the_grade_counts(tmp_pat
     (tmp_path / "qrels").write_text("q1 0 0 1\n")
     (tmp_path / "run").write_text("q1 Q0 0 1 2.0 t\nq2 Q0 1 1 2.0 t\n")
     names = {"validation_queries": "q.tsv", "validation_qrels": "qrels", "validation_run": "run"}
-    files = SimpleNamespace(**{key: tmp_path / name for key, name in names.items()})
+    files = opened(tmp_path, names)
     found = open_validation(files, settings(), relevance=2)
     assert list(found.run) == ["q1"] and found.relevance == 2
     assert mrr_at_10(found.qrels, {"q1": ["0"]}, 2) == 0.0 and mrr_at_10(found.qrels, {"q1": ["0"]}, 1) == 1.0
@@ -58,8 +67,17 @@ def test_only_the_first_hits_are_re_ranked(tmp_path):
     (tmp_path / "q").write_text("q1\ta\n")
     (tmp_path / "qrels").write_text("q1 0 0 1\n")
     (tmp_path / "run").write_text("".join(f"q1 Q0 {doc} {rank} {9 - rank} t\n" for rank, doc in enumerate("43210", start=1)))
-    files = SimpleNamespace(
-        **{f"validation_{kind}": tmp_path / name for kind, name in (("queries", "q"), ("qrels", "qrels"), ("run", "run"))}
-    )
+    files = opened(tmp_path, {"validation_queries": "q", "validation_qrels": "qrels", "validation_run": "run"})
     found = open_validation(files, settings(validation_hits=2, validation_token_budget=99), relevance=1)
     assert [hit.doc_id for hit in found.run["q1"]] == ["4", "3"] and found.token_budget == 99 and found.queries == {"q1": "a"}
+
+
+@pytest.mark.parametrize(("name", "text"), [("run", "q1 Q0 0 1 2.0 t\n"), ("qrels", "q1 0 0 1\n")])
+def test_a_model_is_not_chosen_on_a_part_of_the_queries(tmp_path, name, text):
+    (tmp_path / "q").write_text("q1\ta\nq2\tb\n")
+    (tmp_path / "qrels").write_text("q1 0 0 1\nq2 0 1 1\n")
+    (tmp_path / "run").write_text("q1 Q0 0 1 2.0 t\nq2 Q0 1 1 2.0 t\n")
+    files = opened(tmp_path, {"validation_queries": "q", "validation_qrels": "qrels", "validation_run": "run"})
+    (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=f"{name} has 1 .* says 2 of 2"):
+        open_validation(files, settings(), relevance=1)
