@@ -13,8 +13,8 @@ from epic.core.strict_json import parse_json
 
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
-GRADE = re.compile(r"-?[0-9]{1,4}")
-HIGHEST = 1000  # grade of a judgment, either way; trec_eval counts grades in a table, and gives 0 where they are too large for it
+WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+HIGHEST_GRADE = 1000  # collections have single digits, or percentages
 
 
 class Judgment(NamedTuple):
@@ -98,22 +98,22 @@ def judgments(path) -> Iterator[Judgment]:
     grades: dict[tuple[str, str], int] = {}
     for number, line in numbered_lines(path):
         fields = line.split()
-        if len(fields) != 4 or not _is_grade(fields[3]) or not is_id(fields[0]) or not is_id(fields[2]):
+        if len(fields) != 4 or not WHOLE_NUMBER.fullmatch(fields[3]) or not is_id(fields[0]) or not is_id(fields[2]):
             raise InputError(
-                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number, at most {HIGHEST}); "
-                f"found {line[:60]!r}"
+                f"{path} line {number}: expected query id, 0, document id, relevance (a whole number); found {line[:60]!r}"
             )
         query_id, _, doc_id, grade = fields
+        if len(grade) > 5 or abs(int(grade)) > HIGHEST_GRADE:
+            raise InputError(
+                f"{path} line {number}: a grade of {grade[:20]} is not within plus or minus {HIGHEST_GRADE}; trec_eval reserves "
+                "memory for every grade up to the highest and gives 0 where there is too little; map the grades to smaller ones"
+            )
         if grades.setdefault((query_id, doc_id), int(grade)) != int(grade):
             before = grades[query_id, doc_id]
             raise InputError(f"{path} line {number}: {query_id} {doc_id} is judged {grade}, above {before}; keep one of them")
         yield Judgment(query_id, doc_id, int(grade))
     if not grades:
         raise InputError(f"{path}: the file is empty; expected a line for each judgment")
-
-
-def _is_grade(text: str) -> bool:
-    return bool(GRADE.fullmatch(text)) and abs(int(text)) <= HIGHEST
 
 
 def triples(path) -> Iterator[Triple]:

@@ -6,6 +6,7 @@ import random
 import zipfile
 from collections.abc import Callable, Iterator
 from functools import cache
+from inspect import signature
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +52,7 @@ BOOLQ = {
     for part in ("dev", "test")
 }
 KEEP, ROWS = 4, 6
+_KEPT = []  # folders that last as long as this process
 
 
 class Format(NamedTuple):
@@ -269,7 +271,8 @@ def _read_replayed(path: Path):
 
     queries = path.with_name("queries.tsv")
     queries.write_bytes(b"".join(f"{query}\ttext\n".encode() for query in QUERY_IDS))
-    replay(path, AnyDocuments(), queries, 2, "tag", path.with_name("out.run"))
+    outs = [path.with_name(name) for name in ("out.run", "out.answers")][: len(signature(replay).parameters) - 5]
+    replay(path, AnyDocuments(), queries, 2, "tag", *outs)
     return read_run(path.with_name("out.run"))
 
 
@@ -322,7 +325,8 @@ def _small_encoder() -> Path:
 
     from tests.conftest import write_encoder, write_mlm_encoder
 
-    folder = Path(tempfile.mkdtemp(prefix="fuzz-encoder-"))
+    _KEPT.append(tempfile.TemporaryDirectory(prefix="fuzz-encoder-"))
+    folder = Path(_KEPT[0].name)
     (folder / "body").mkdir()
     (folder / "mlm").mkdir()
     write_encoder(folder / "body")
