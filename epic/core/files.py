@@ -16,6 +16,7 @@ from epic.core.strict_json import parse_json
 
 ROOT = Path(__file__).resolve().parents[2]  # the repository
 DRAFT = ".part"  # ending of names while something is written
+BLOCK = 1 << 18  # bytes of text read at a time
 LONGEST_LINE = 1 << 24  # bytes; a file without line ends must not fill the memory
 
 
@@ -133,18 +134,35 @@ def numbered_lines(path):
 
 
 def lines_of(stream, name):
-    """Yield the same of a binary stream; `name` is for errors."""
-    number = 0
+    """Yield the same of a binary stream; `name` is for errors. Whole blocks are checked and decoded, not line by line."""
+    number, rest, first = 0, b"", True
     try:
-        while line := stream.readline(LONGEST_LINE):
-            number += 1
-            if number == 1:
-                line = line.removeprefix(codecs.BOM_UTF8)
-            if b"\0" in line or len(line) == LONGEST_LINE:
-                wrong = "a zero byte" if b"\0" in line else f"more than {LONGEST_LINE - 1} bytes"
-                raise InputError(f"{name} line {number}: {wrong}; it is no text in UTF-8, or it is damaged")
-            yield number, line.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} line {number}: not UTF-8 ({error}); convert the file to UTF-8") from error
+        while block := stream.read(BLOCK):
+            block, first = block.removeprefix(codecs.BOM_UTF8) if first else block, False
+            whole, newline, rest = (rest + block).rpartition(b"\n")
+            if newline:
+                for line in _decoded(whole, name, number):
+                    number += 1
+                    yield number, line
+            if len(rest) >= LONGEST_LINE:
+                raise InputError(f"{name} line {number + 1}: more than {LONGEST_LINE - 1} bytes; it is no text, or it is damaged")
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise InputError(f"{name} after line {number}: damaged gzip ({error}); compress, copy or fetch the file anew") from error
+    if rest:
+        yield number + 1, _decoded(rest, name, number)[0]
+
+
+def _decoded(data: bytes, name, before: int) -> list[str]:
+    """Return some lines as texts without line ends; an error names the line, counted from `before`."""
+    zero = data.find(b"\0")
+    if zero >= 0:
+        line = before + data.count(b"\n", 0, zero) + 1
+        raise InputError(f"{name} line {line}: a zero byte; it is no text in UTF-8, or it is damaged")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = before + data.count(b"\n", 0, error.start) + 1
+        reason = f"byte {data[error.start]:#04x}: {error.reason}"
+        raise InputError(f"{name} line {line}: not UTF-8 ({reason}); convert the file to UTF-8") from error
+    lines = text.split("\n")
+    return [line.rstrip("\r") for line in lines] if "\r" in text else lines

@@ -42,8 +42,12 @@ def read_table(path, about: str, keys: list[str], number: str, dtype: str) -> "p
         if list(frame.columns[: len(keys)]) != keys or number not in frame or frame.empty:
             raise ValueError(f"it has no rows or no columns {', '.join([*keys, number])}")
         frame = frame.set_index(keys)
-        if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all():
-            raise ValueError("a row stands twice, or a value is not finite")
-    except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
+        if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all() or (frame.to_numpy() < 0).any():
+            raise ValueError("a row stands twice, or a value is negative or not finite")
+        if not all(
+            name.isprintable() and name.strip() and " " not in name for level in keys for name in frame.index.unique(level)
+        ):
+            raise ValueError("a name is empty, or has blanks or control characters")
+    except (ValueError, TypeError, OverflowError, pd.errors.ParserWarning) as error:
         raise InputError(f"{path}: not a table of {about}; delete it and run again") from error
     return frame

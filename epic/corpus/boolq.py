@@ -9,7 +9,6 @@ import logging
 import random
 import re
 import tempfile
-from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,7 +53,7 @@ def read_part(wheel, part: str) -> list[Question]:
     name = f"{FOLDER}/{part}.jsonl"
     found = []
     with reading(wheel, f"not the wheel that holds {name}, or it "), opened_zip(wheel) as archive, archive.open(name) as stream:
-        for number, line in lines_of(BufferedReader(stream), f"{wheel}: {name}"):
+        for number, line in lines_of(stream, f"{wheel}: {name}"):
             try:
                 found.append(_question(parse_json(line)))
             except (ValueError, KeyError, TypeError, AttributeError) as error:

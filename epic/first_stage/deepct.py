@@ -6,7 +6,6 @@ The files lack passages in which no word has a weight. That is legitimate, so su
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
-from io import BufferedReader
 from pathlib import Path
 
 from epic.core.archives import reading
@@ -58,7 +57,7 @@ def _lines(source: Path) -> Iterator[tuple[str, str, str]]:
             raise InputError(f"{source}: a file is there twice, in two folders; which is meant?")
         for name in found:
             with reading(source, f"{name} "), open_member(name) as stream:
-                for number, line in lines_of(BufferedReader(stream), f"{source}: {name}"):
+                for number, line in lines_of(stream, f"{source}: {name}"):
                     yield f"{source}: {name} line {number}", *_fields(source, name, number, line)
 
 

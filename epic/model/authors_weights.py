@@ -52,7 +52,9 @@ def load_authors(model: EpicModel, state: dict[str, Tensor], path) -> None:
         raise InputError(f"{path} holds weights of the released formulation; this model's is {model.formulation}")
     expected = {theirs(name): (name, tensor.shape) for name, tensor in model.state_dict().items()}
     problems = [f"{name} is missing" for name in expected if name not in state]
-    problems += [f"{name} is unknown" for name in state if not (name in expected or name == DECODER or name.startswith(NOT_USED))]
+    problems += [
+        f"{name[:100]} is unknown" for name in state if not (name in expected or name == DECODER or name.startswith(NOT_USED))
+    ]
     problems += [
         f"{name} has the shape {tuple(state[name].shape)}, this encoder needs {tuple(shape)}"
         for name, (_, shape) in expected.items()

@@ -53,8 +53,8 @@ def read_vectors(path) -> dict[str, QueryVector]:
     for number, line in numbered_lines(path):
         try:
             found = parse_json(line)
-            query_id, vector = as_id(found["id"]), QueryVector(_terms(found["terms"]), _weights(found["weights"]))
-            if query_id is None or query_id in vectors or len(vector.terms) != len(vector.weights):
+            query_id, vector = found["id"], QueryVector(_terms(found["terms"]), _weights(found["weights"]))
+            if as_id(query_id) != query_id or query_id in vectors or len(vector.terms) != len(vector.weights):
                 raise ValueError("an id that is none or is given twice, or not as many terms as weights")
             vectors[query_id] = vector
         except (ValueError, KeyError, TypeError) as error:

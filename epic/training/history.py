@@ -41,7 +41,9 @@ def read_history(path) -> list[Iteration]:
             history.append(Iteration(*(kind(value) for kind, value in values)))
             _check(history)
         except ValueError as error:
-            raise InputError(f"{path} line {number}: not of a training history ({error}); delete it and run again") from error
+            raise InputError(
+                f"{path} line {number}: not of a training history ({str(error)[:100]}); delete it and run again"
+            ) from error
     return history
 
 

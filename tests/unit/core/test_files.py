@@ -79,6 +79,30 @@ def test_zero_bytes_and_lines_without_end_are_refused_with_their_line(tmp_path, 
         list(numbered_lines(tmp_path / "a.tsv"))
 
 
+@pytest.mark.parametrize("block", [3, 4, 5, 1000])
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"a", b"a\n", b"\n\n", "\ufeffé\r\nb\r\r\n\u2028c\x85d\n\r\ne".encode(), b"a\rb\n\r"]
+)
+def test_lines_are_the_same_wherever_blocks_end(tmp_path, monkeypatch, block, data):
+    monkeypatch.setattr("epic.core.files.BLOCK", block)
+    (tmp_path / "a.tsv").write_bytes(data)
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    expected = [line.decode().rstrip("\r") for line in (lines if lines[-1] else lines[:-1])]
+    assert list(numbered_lines(tmp_path / "a.tsv")) == list(enumerate(expected, start=1))
+
+
+@pytest.mark.parametrize("block", [3, 4, 1000])
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [(b"a\nb\n\xff\n", 3), (b"a\n\0", 2), (b"\xc3\nb", 1), (b"a\nb\nc\0", 3), (b"a\n" * 7 + b"\xed\xa0\x80\n", 8)],
+)
+def test_the_line_that_is_named_is_right_wherever_blocks_end(tmp_path, monkeypatch, block, data, line):
+    monkeypatch.setattr("epic.core.files.BLOCK", block)
+    (tmp_path / "a.tsv").write_bytes(data)
+    with pytest.raises(InputError, match=rf"a\.tsv line {line}: (not UTF-8|a zero byte)"):
+        list(numbered_lines(tmp_path / "a.tsv"))
+
+
 def test_json_that_python_would_let_pass_is_refused_with_its_file(tmp_path):
     for text in ('{"a": NaN}', '{"a": 1e999}', '{"a": 1, "a": 2}', "[" * 100_000, '"\\ud800"'):
         (tmp_path / "a.json").write_text(text)

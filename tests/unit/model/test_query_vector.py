@@ -61,6 +61,7 @@ def test_a_passage_whose_weights_do_not_fit_float16_is_refused_by_its_id():
         '{"id": "q", "terms": [[1]], "weights": [[1]]}',
         '{"id": "q", "terms": 1, "weights": 1}',
         '{"id": "q r", "terms": [1], "weights": [1]}',
+        '{"id": 7, "terms": [1], "weights": [1]}',
         '{"id": "ü", "terms": [1], "weights": [1]}',
         '{"id": "q", "terms": [1]}',
         '{"terms": [1], "weights": [0.5]}',

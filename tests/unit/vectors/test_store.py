@@ -123,6 +123,15 @@ def test_a_header_of_other_kinds_is_refused_before_any_row_is_read(tmp_path, cha
         Store(tmp_path / "a")
 
 
+def test_terms_beyond_the_vocabulary_of_the_header_are_refused_when_rows_are_gathered(tmp_path):
+    write(tmp_path / "a", dense(3, 10), keep=10)
+    header = json.loads((tmp_path / "a" / "header.json").read_text())
+    assert len(list(Store(tmp_path / "a").blocks(2))) == 2
+    (tmp_path / "a" / "header.json").write_text(json.dumps(header | {"vocabulary": 9, "keep": 5, "documents": 6}))
+    with pytest.raises(InputError, match="a term beyond the vocabulary of 9"):
+        list(Store(tmp_path / "a").blocks(2))
+
+
 def test_a_header_that_names_a_file_that_is_not_there_is_refused(tmp_path):
     write(tmp_path / "a", dense(3, 10), keep=4)
     header = json.loads((tmp_path / "a" / "header.json").read_text())
