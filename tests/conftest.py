@@ -31,6 +31,10 @@ WORDS = [
 
 @pytest.fixture(scope="session")
 def tiny_encoder(tmp_path_factory):
+    return write_encoder(tmp_path_factory.mktemp("encoder"))
+
+
+def write_encoder(folder):
     """A folder like Hugging Face's with a random BERT of 2 layers, 8 dimensions and a window of 16 positions."""
     import torch
     from safetensors.torch import save_file
@@ -39,7 +43,6 @@ def tiny_encoder(tmp_path_factory):
     from epic.model.bert import Bert
 
     torch.set_num_threads(1)  # two of them spend their time waiting for each other where there are 8 dimensions
-    folder = tmp_path_factory.mktemp("encoder")
     config = {
         "model_type": "bert", "hidden_act": "gelu", "vocab_size": len(WORDS), "hidden_size": 8, "num_hidden_layers": 2,
         "num_attention_heads": 2, "intermediate_size": 16, "max_position_embeddings": 16, "type_vocab_size": 2,

@@ -19,6 +19,7 @@ DYNAMIC = {"globals", "getattr", "vars", "locals", "eval", "exec"}  # a module t
 WITHOUT_RESULTS = {  # these write for people, never the same twice, or only say where code is: no result depends on them
     "epic.core.log",
     "epic.core.machine",
+    "epic.core.process",
     "epic.experiment.families",
     "epic.vectors.throughput",
     "epic.training.card",

@@ -12,6 +12,7 @@ import subprocess
 from pathlib import Path
 
 from epic.core.files import InputError
+from epic.core.process import ending_with_this
 
 OLDEST = 21
 WORTH_OPTIMISING = 64_000_000
@@ -67,7 +68,12 @@ def anserini(main: str, *arguments, memory_mb: int, work: int = 0) -> str:
     options = [f"-Xmx{memory_mb}m", *(["-XX:TieredStopAtLevel=1"] if work < WORTH_OPTIMISING else [])]
     command = [java_home() / "bin" / "java", *options, "-cp", anserini_jar(), f"io.anserini.{main}"]
     run = subprocess.run(
-        [*command, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8"
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        **ending_with_this(),
     )
     if run.returncode:
         raise RuntimeError(f"{main} ended with {run.returncode}:\n" + "\n".join(run.stdout.splitlines()[-15:]))
