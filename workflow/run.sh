@@ -11,4 +11,9 @@ lock take
 trap 'lock release' EXIT  # not once the shell is Snakemake
 trap 'exit 1' HUP INT TERM
 PYTHONPATH="$here" python -m epic mend results
+cache=${XDG_CACHE_HOME:-${HOME:-}/.cache}  # Snakemake keeps its rules there while it runs
+if ! { mkdir -p "$cache" && probe=$(mktemp "$cache/epic.XXXXXX") && head -c 100000 /dev/zero > "$probe"; } 2> /dev/null; then
+    export XDG_CACHE_HOME="$PWD/.snakemake/cache"  # a home that is missing, read-only or full is no reason not to run
+fi
+rm -f "${probe:-}"
 exec snakemake "$@"
