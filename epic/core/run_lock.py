@@ -12,6 +12,7 @@ import atexit
 import errno
 import fcntl
 import json
+import logging
 import os
 import sys
 import time
@@ -23,6 +24,7 @@ from typing import NamedTuple
 from epic.core.files import InputError
 from epic.core.process import Process, has_ended, process_of
 
+log = logging.getLogger(__name__)
 NAME = ".run.lock"
 WITHOUT_LINKS = (errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK)  # of file systems where a file has one name
 ATTEMPTS, PAUSE = 20, 0.05
@@ -87,6 +89,7 @@ def _taken_over(path: Path, process: Process, patient: bool) -> bool:
     if reason := _in_the_way(path, found):
         raise InputError(reason)
     _remove(path, found.process)
+    log.warning("%s: process %d, since %s, ended without removing it; it was removed", path, found.process.number, found.since)
     return False
 
 

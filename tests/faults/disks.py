@@ -55,6 +55,7 @@ def may_mount(place: Path) -> bool:
         return False
 
 
+SPARE = {SPACE: 12, INODES: 3}  # enough for a log
 FORGOTTEN = {
     "index": ("index", "retrieve", "train", "encode", "prune", "weigh", "tune"),
     "encode": ("encode", "prune"),
@@ -76,16 +77,16 @@ def full_results(base: Folder, path: Path, whole: dict, lack: str, stage: str, a
         run = folder.start()
         if not folder.wait_for(run, lambda: folder.process(f".{stage}.py")):
             return Outcome(SILENT, f"{stage} never began: {run.communicate()[0][-500:]}")
-        shrink(disk, lack)
+        shrink(disk, lack, 2 if all_of_it else SPARE[lack])
         said, _ = run.communicate(timeout=600)
         return until_it_fits(folder, whole, disk, Told(run.returncode, said))
 
 
-def shrink(disk: Path, lack: str) -> None:
-    """Leave nothing, or almost nothing, on a disk that was large."""
+def shrink(disk: Path, lack: str, spare: int = 2) -> None:
+    """Leave almost nothing on a disk that was large: a few blocks, or names of files."""
     found = os.statvfs(disk)
     blocks, names = found.f_blocks - found.f_bfree, found.f_files - found.f_ffree
-    options = f"size={(blocks + 2) * found.f_frsize}" if lack == SPACE else f"nr_inodes={names + 2}"
+    options = f"size={(blocks + spare) * found.f_frsize}" if lack == SPACE else f"nr_inodes={names + spare}"
     subprocess.run(["mount", "-o", f"remount,{options}", disk], check=True, capture_output=True)
 
 

@@ -73,13 +73,14 @@ def test_a_living_process_is_not_disturbed(folder, other):
     assert written(folder)["number"] == other.pid
 
 
-def test_the_lock_of_a_process_that_has_ended_is_taken_over(folder, other):
+def test_the_lock_of_a_process_that_has_ended_is_taken_over(folder, other, caplog):
     take(folder, other.pid)
     other.kill()
     other.wait()
     check(folder)
     take(folder)
     assert written(folder)["number"] == os.getpid()
+    assert f"process {other.pid}, since" in caplog.text and "ended without removing it" in caplog.text
 
 
 @pytest.mark.parametrize("facts", [{"host": "elsewhere"}, {"namespaces": "pid:[1] time:[2]"}, {"boot": "b", "machine": "m"}])
