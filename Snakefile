@@ -103,3 +103,8 @@ onstart:
 
 onsuccess:
     repair.remove_states("results")
+    run_lock.release("results")
+
+
+onerror:
+    run_lock.release("results")

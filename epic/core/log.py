@@ -54,8 +54,11 @@ def reason_of(error: BaseException) -> str:
         return str(error)
     cause = error
     while cause is not None:
-        if getattr(cause, "errno", None) in FULL or any(os.strerror(number) in str(cause) for number in FULL):
-            return f"the disk is full: {cause}; free space (df -h) or files (df -i) there, and run again: what is finished stays"
+        words = next(
+            (line.strip() for line in str(cause).splitlines() if any(os.strerror(number) in line for number in FULL)), None
+        )
+        if words:
+            return f"the disk is full: {words}; free space (df -h) or files (df -i) there, and run again: what is finished stays"
         cause = cause.__cause__ or cause.__context__
     return f"{type(error).__name__}: {error}"
 

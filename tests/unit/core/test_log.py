@@ -101,6 +101,10 @@ FULL = "error: the disk is full: [Errno 28] No space left on device: 'x'; free s
             RuntimeError("I/O error: No space left on device (os error 28)"),
             "the disk is full: I/O error: No space left on device",
         ),
+        (
+            RuntimeError("Java ended:\n  IOException: No space left on device\n  ... 5 more"),
+            "the disk is full: IOException: No space",
+        ),
         (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "x"), "the disk is full: [Errno 122] Disk quota exceeded: 'x'"),
         (PermissionError(errno.EACCES, "Permission denied", "x"), "PermissionError: [Errno 13] Permission denied: 'x'"),
     ],
