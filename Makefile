@@ -15,7 +15,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench fuzz test-slurm rulegraph lock another-build clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench fuzz faults test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -74,6 +74,9 @@ bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minut
 fuzz: $(READY)  ## mutated inputs of every format that is read, 5,000 of each, and what became of them (FUZZ=500: fewer)
 	@python -m tests.fuzz --count $(FUZZ)
 
+faults: $(READY)  ## kills, full disks, power cuts, damaged files, hostile archives, odd places: 20 minutes on 2 cores (root for all of it)
+	@python -m tests.faults $(FAULTS)
+
 test-slurm: $(READY)  ## the smoke run on a Slurm cluster of two nodes on this machine (root; LOCAL=results/smoke saves a local run)
 	@python -m tests.slurm $(if $(LOCAL),--local "$(LOCAL)")
 
@@ -87,5 +90,6 @@ environment.yml: $(LOCK)  ## the locked versions for conda
 	"$(PYTHON)" requirements/lock.py conda
 
 clean:  ## remove all results and Snakemake's records (keeps .venv)
+	@PYTHONPATH=. "$(PYTHON)" -m epic.core.run_lock check results
 	rm -rf .snakemake
 	find results -mindepth 1 -maxdepth 1 ! -name README.md -exec rm -rf {} +

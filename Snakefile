@@ -19,7 +19,11 @@ sys.path.insert(0, ROOT)  # `import epic` while rules are parsed ...
 os.environ.update(PYTHONPATH=ROOT, PYTHONUTF8="1", LC_ALL="C.UTF-8")  # ... and inside jobs; Java reads the last
 
 
+from epic.core import process, run_lock  # noqa: E402
 from epic.planning.jobs import described, place_of, preflight, quoting  # noqa: E402
+
+os.environ[process.RUN] = process.name_run()  # jobs end with this very process
+run_lock.release_at_the_end("results")  # workflow/run.sh may have taken it for this process
 
 PythonScript._execute_cmd = quoting(PythonScript._execute_cmd)
 
@@ -84,8 +88,14 @@ if workflow.nodes is None and "mem_mb" not in workflow.global_resources:
 onstart:
     jobs = described(workflow.dag.needrun_jobs(), [rule.name for rule in workflow.rules])
     place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
-    refused = preflight(EXPERIMENTS, jobs, place, only_plan=bool(os.environ.get("EPIC_PLAN")))
-    if os.environ.get("EPIC_PLAN"):
+    plan = bool(os.environ.get("EPIC_PLAN"))
+    if not plan:
+        try:
+            run_lock.take("results")
+        except ValueError as error:
+            raise refusal(str(error)) from None
+    refused = preflight(EXPERIMENTS, jobs, place, only_plan=plan)
+    if plan:
         sys.exit()
     if refused:
         raise refusal(refused)
@@ -93,3 +103,8 @@ onstart:
 
 onsuccess:
     repair.remove_states("results")
+    run_lock.release("results")
+
+
+onerror:
+    run_lock.release("results")

@@ -95,8 +95,10 @@ def _mend(commands) -> None:
 
 
 def _run_mend(options) -> None:
+    from epic.core.run_lock import check
     from epic.planning.repair import mend
 
+    check(options.results)  # nothing is removed under a run that is at work
     mend(options.results)
 
 

@@ -4,6 +4,8 @@ Snakemake's own account of every job goes to its log. On a terminal the last lin
 This package imports nothing of `epic`: Snakemake loads it before it knows which copy of the repository it runs.
 """
 
+import os
+import re
 import threading
 import time
 from pathlib import Path
@@ -13,6 +15,12 @@ PLAIN_WIDTH = 100  # columns where there is no terminal
 SHOWN = 12  # jobs of a dry-run that are listed one by one
 ERROR, BAR = "error: ", ".progress"  # as in epic/core/log.py: the last line of a failed job's log; where its progress bar is
 LAST_LINES = 15  # of the log of a job that ended without a word of ours
+SPEECHLESS = "it ended without a reason"
+LITTLE = 1 << 16  # bytes that are too few for a log
+FRAME = re.compile(r'(Traceback \(most recent call last\):$|\s*File ".*", line \d+|\s{2,}\S)')  # lines of a traceback
+TITLE = re.compile(r'^[\w.]*(Error|Exception|Interrupt)( in file ".*", line \d+)?:\s*')
+FULL = ("No space left on device", "Disk quota exceeded")
+FREE = "free space (df -h) or files (df -i) there, and run again: what is finished stays"
 
 
 class RunningJob(NamedTuple):
@@ -108,7 +116,8 @@ class Console:
             self._line(self.remarks.pop(0))
 
     def error(self, text: str) -> None:
-        """Keep an error for the end."""
+        """Keep an error for the end; its traceback is in Snakemake's log."""
+        text = reason_alone(text)
         with self._lock:
             if text not in self.errors:
                 self.errors.append(text)
@@ -202,8 +211,38 @@ def progress_of(log: str | None) -> str:
         return ""
 
 
+def reason_alone(text: str) -> str:
+    """Return an error of Snakemake's as it is, but without a traceback; where there was one, the reason needs a word of ours."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    kept = [line for line in lines if not FRAME.match(line)]
+    if len(kept) == len(lines) or not any("File " in line for line in lines if FRAME.match(line)):
+        return text
+    reason = re.sub(r"\[Errno \d+\] ", "", TITLE.sub("", "\n".join(kept)))
+    if any(words in reason for words in FULL):
+        return f"Snakemake failed, a disk is full: {reason}; it writes here, to HOME and to TMPDIR: {FREE}"
+    return f"Snakemake failed: {reason}; its own account is in .snakemake/log"
+
+
+def is_full(path: str) -> bool:
+    """Tell whether nothing can be written where a file is or should be."""
+    folder = Path(path).absolute().parent
+    while not folder.exists():
+        folder = folder.parent
+    try:
+        found = os.statvfs(folder)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < LITTLE or (found.f_files > 0 and found.f_favail == 0)
+
+
 def reason_of(logs: list[str]) -> str:
     """Return the reason at the end of a failed job's log, or its last lines if the job was ended without a word."""
+    reason = _written_in(logs)
+    full = next((log for log in logs if is_full(log)), None) if SPEECHLESS in reason else None
+    return f"the disk is full where its log is: {FREE}" if full else reason
+
+
+def _written_in(logs: list[str]) -> str:
     for log in logs:
         try:
             text = Path(log).read_text(encoding="utf-8", errors="replace")
@@ -213,5 +252,5 @@ def reason_of(logs: list[str]) -> str:
         if found:
             return reason.strip()
         if text.strip():
-            return "\n".join(["it ended without a reason; the last lines of its log:", *text.splitlines()[-LAST_LINES:]])
-    return "it ended without a reason and left no log: it may have been killed, by a lack of memory for instance"
+            return "\n".join([f"{SPEECHLESS}; the last lines of its log:", *text.splitlines()[-LAST_LINES:]])
+    return f"{SPEECHLESS} and left no log: it may have been killed, by a lack of memory for instance"

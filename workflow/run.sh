@@ -1,21 +1,19 @@
 #!/bin/sh
-# Run Snakemake, going on by itself after a crash: one run at a time in this folder, a lock that a killed run left
-# behind is removed, and so are damaged vectors. What it left unfinished is made again (profiles/default: rerun-incomplete).
+# Run Snakemake, going on by itself after a crash: one run at a time in this folder, what was damaged is removed and made again,
+# and so is what a killed run left unfinished (profiles/default: rerun-incomplete). The lock is this shell's, and Snakemake's when
+# the shell becomes Snakemake; epic/core/run_lock.py says when it is taken over from a run that did not end.
 set -eu
-mkdir -p .snakemake
-exec 9> .snakemake/run.lock
-flock --nonblock 9 || { echo "another run holds .snakemake/run.lock in this folder; wait for it to end" >&2; exit 1; }
-for process in /proc/[0-9]*; do
-    [ "$(readlink "$process/cwd" 2>/dev/null)" = "$(pwd -P)" ] || continue
-    case "$(tr '\0' ' ' 2>/dev/null < "$process/cmdline")" in
-        *bin/snakemake\ * | *\ -m\ snakemake\ *)
-            echo "snakemake is running in this folder already (process ${process#/proc/}); wait for it to end" >&2
-            exit 1 ;;
-    esac
-done
-if [ -n "$(ls -A .snakemake/locks 2>/dev/null)" ]; then
-    echo "removing the lock of a run that did not end" >&2
-    snakemake "$@" --unlock > /dev/null 2>&1 || true  # the run itself says what is wrong
+here=$(dirname "$0")/..
+lock() {
+    PYTHONPATH="$here" python -m epic.core.run_lock "$1" results $$
+}
+lock take
+trap 'lock release' EXIT  # not once the shell is Snakemake
+trap 'exit 1' HUP INT TERM
+PYTHONPATH="$here" python -m epic mend results
+cache=${XDG_CACHE_HOME:-${HOME:-}/.cache}  # Snakemake keeps its rules there while it runs
+if ! { mkdir -p "$cache" && probe=$(mktemp "$cache/epic.XXXXXX") && head -c 100000 /dev/zero > "$probe"; } 2> /dev/null; then
+    export XDG_CACHE_HOME="$PWD/.snakemake/cache"  # a home that is missing, read-only or full is no reason not to run
 fi
-PYTHONPATH="$(dirname "$0")/.." python -m epic mend results  # what was damaged meanwhile is made again
+rm -f "${probe:-}"
 exec snakemake "$@"

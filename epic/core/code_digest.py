@@ -19,6 +19,7 @@ DYNAMIC = {"globals", "getattr", "vars", "locals", "eval", "exec"}  # a module t
 WITHOUT_RESULTS = {  # these write for people, never the same twice, say where code is, or refuse: no result depends on them
     "epic.core.log",
     "epic.core.machine",
+    "epic.core.process",
     "epic.core.seals",
     "epic.core.stage",
     "epic.experiment.families",

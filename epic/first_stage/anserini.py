@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from epic.core.files import InputError
+from epic.core.process import ending_with_this
 
 log = logging.getLogger(__name__)
 OLDEST = 21
@@ -95,6 +96,7 @@ def anserini(main: str, *arguments, memory_mb: int, work: int = 0, into=None, cl
 def _run(command: list, into) -> tuple[int, str]:
     """Run a command to its end, and return its code and its output; what it writes as -output goes to a file of ours."""
     text = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "encoding": "utf-8", "errors": "replace"}
+    text |= ending_with_this()
     if into is None:
         run = subprocess.run(command, **text)
         return run.returncode, run.stdout

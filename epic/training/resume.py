@@ -16,6 +16,7 @@ import shutil
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
@@ -39,7 +40,17 @@ class State:
         self.folder, self.key = Path(folder, key[:16]), key
 
     def save(self, history: list[Iteration], model, optimizer, scaler) -> None:
-        """Save the run as it is after its last validation."""
+        """Save the run as it is after its last validation; if that fails, the state of the validation before stays."""
+        try:
+            self._save(history, model, optimizer, scaler)
+        except (OSError, SafetensorError) as error:
+            after = self._saved()[-1].name.replace("-", " ") if self._saved() else "the beginning"
+            raise InputError(
+                f"{self.folder}: the state of training cannot be saved ({error}); free space (df -h) or files (df -i) there, "
+                f"and run again: training goes on after {after}"
+            ) from error
+
+    def _save(self, history: list[Iteration], model, optimizer, scaler) -> None:
         best = best_of(history).iteration
         if best == len(history):
             with replacing(self._best(best)) as draft:
@@ -53,7 +64,7 @@ class State:
             sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
             sums["best"] = sha256_of(self._best(best))
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
-            write_json(draft / "state.json", facts)
+            write_json(draft / "state.json", facts | {"own": _digest(facts)})
             _flush(*draft.iterdir(), draft, self._best(best))
         _flush(self.folder)  # both are on the disk before the old ones are removed
         for path in self._saved()[:-1]:
@@ -67,7 +78,7 @@ class State:
         for saved in reversed(self._saved()):
             try:
                 history, scales = self._checked(saved)
-            except (InputError, FileNotFoundError, KeyError, TypeError) as error:
+            except (InputError, FileNotFoundError, KeyError, TypeError, AttributeError) as error:
                 log.warning("%s cannot be used: %s", saved, error)
                 continue
             load_weights(model, saved / "weights.safetensors")
@@ -94,6 +105,8 @@ class State:
 
     def _checked(self, saved: Path) -> tuple[list[Iteration], dict]:
         facts = read_json(saved / "state.json")
+        if facts.pop("own") != _digest(facts):
+            raise InputError(f"{saved / 'state.json'} is damaged")
         if facts["key"] != self.key:
             raise InputError("it belongs to other settings, code or data")
         history = [Iteration(*line) for line in facts["history"]]
@@ -103,6 +116,11 @@ class State:
             if sha256_of(file) != expected:
                 raise InputError(f"{file} is damaged")
         return history, facts["scaler"]
+
+
+def _digest(facts: dict) -> str:
+    """Return a digest of what a file of state says, so that a number in it cannot change unseen."""
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def _flat(optimizer) -> dict[str, torch.Tensor]:

@@ -236,3 +236,44 @@ def test_verbose_shows_what_snakemake_itself_would(handler, capsys, monkeypatch)
     tell("Building DAG of jobs...")
     found.close()
     assert capsys.readouterr().err == "Building DAG of jobs...\n"
+
+
+FRAMES = """OSError in file "/x/Snakefile", line 31:
+[Errno 28] No space left on device
+  File "/usr/lib/python3.11/tempfile.py", line 509, in close
+  File "/usr/lib/python3.11/tempfile.py", line 443, in close"""
+TRACEBACK = """Traceback (most recent call last):
+
+  File "/x/snakemake/jobs.py", line 806, in remove_existing_output
+    await f.remove(remove_non_empty_dir=False)
+
+NotADirectoryError: [Errno 20] Not a directory: 'results/smoke/data/manifest.json'"""
+
+
+def test_a_traceback_of_snakemake_s_is_its_reason_alone(plain):
+    plain.error(FRAMES)
+    plain.error(TRACEBACK)
+    plain.close()
+    assert said(plain).split("\n\n") == [
+        "\nSnakemake failed, a disk is full: No space left on device; it writes here, to HOME and to TMPDIR: "
+        "free space (df -h) or files (df -i) there, and run again: what is finished stays\n".removesuffix("\n"),
+        "Snakemake failed: Not a directory: 'results/smoke/data/manifest.json'; its own account is in .snakemake/log\n",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text", ["No rule to produce x", "Missing input files for rule data:\n    output: x\n    affected files:\n        y"]
+)
+def test_an_error_without_a_traceback_stays_as_it_is(text):
+    assert module.reason_alone(text) == text
+
+
+def test_a_job_without_a_word_on_a_full_disk_is_explained(tmp_path, monkeypatch):
+    assert "it may have been killed" in reason_of([str(tmp_path / "not" / "there.log")])
+    full = SimpleNamespace(f_bavail=0, f_frsize=4096, f_files=10, f_favail=5)
+    monkeypatch.setattr(module.os, "statvfs", lambda path: full)
+    assert reason_of([str(tmp_path / "not" / "there.log")]).startswith("the disk is full where its log is: free space")
+    full.f_bavail, full.f_favail = 10**6, 0
+    assert reason_of([str(tmp_path / "not" / "there.log")]).startswith("the disk is full where its log is: free space")
+    full.f_files = 0  # of a file system that does not count them
+    assert "it may have been killed" in reason_of([str(tmp_path / "not" / "there.log")])

@@ -15,10 +15,12 @@ import pytest
 import yaml
 
 from epic.core.files import sha256_of
+from epic.core.run_lock import NAME, take
 from tests.conftest import ROOT, TINY
 
 pytestmark = pytest.mark.smoke
 ROWS = ["results/mine/rows/epic-bm25-full.json", "results/mine/rows/epic-bm25-r20.json"]
+RUN, SNAKEMAKE = (ROOT / "workflow/run.sh",), ("snakemake",)
 SHARDS = [f"results/mine/encode/paper/{i}-of-2" for i in (1, 2)]
 LATE = ("prune", "rerank", "evaluate", "rows")  # what follows encoding
 
@@ -46,22 +48,30 @@ class Folder:
         (path / "experiments").mkdir()
         (path / "experiments/mine.yaml").write_text(yaml.safe_dump(experiment(encoder)))
 
-    def start(self, *targets):
-        command = [ROOT / "workflow/run.sh", *targets, "--snakefile", ROOT / "Snakefile", "--cores", "2"]
+    def start(self, *targets, by=RUN):
+        command = [*by, *targets, "--snakefile", ROOT / "Snakefile", "--cores", "2"]
         return subprocess.Popen(
             list(map(str, command)), cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
 
-    def run(self, *targets) -> str:
+    def run(self, *targets, **how) -> str:
         """Run to the end, as `make` does, and return what was said."""
-        process = self.start(*targets)
+        process = self.start(*targets, **how)
         said, _ = process.communicate(timeout=1800)
         assert process.returncode == 0, said[-5000:]
+        assert not (self.path / "results" / NAME).exists()
         return said
 
-    def kill(self, what: str, once: str = "") -> None:
+    def refused(self, **how) -> str:
+        """Run, to be refused; return the last line."""
+        process = self.start(*ROWS, **how)
+        said, _ = process.communicate(timeout=300)
+        assert process.returncode == 1 and "Traceback" not in said and "Error" not in said, said
+        return said.splitlines()[-1]
+
+    def kill(self, what: str, once: str = "", **how) -> None:
         """Start a run and end a process of it without warning, once it, or another one, is there."""
-        process, deadline = self.start(*ROWS), time.monotonic() + 1200
+        process, deadline = self.start(*ROWS, **how), time.monotonic() + 1200
         while self.process(once or what) is None:
             assert process.poll() is None and time.monotonic() < deadline, process.communicate()[0][-3000:]
             time.sleep(0.05)
@@ -114,7 +124,50 @@ def test_training_a_shard_and_snakemake_itself_are_killed_one_after_the_other(fo
     folder.kill(".train.py")
     folder.kill(".encode.py")
     folder.kill("bin/snakemake", once=".encode.py")
-    assert "removing the lock of a run that did not end" in folder.run(*ROWS)
+    assert "ended without removing it" in folder.run(*ROWS)
+    assert folder.rows() == folder.undisturbed
+
+
+def test_snakemake_alone_goes_on_by_itself_too_and_its_jobs_ended_with_it(folder):
+    folder.forget(*LATE)
+    folder.kill("bin/snakemake", once=".rerank.py", by=SNAKEMAKE)
+    deadline = time.monotonic() + 20
+    while folder.process(".rerank.py"):
+        assert time.monotonic() < deadline, "a job lives on without its Snakemake"
+        time.sleep(0.05)
+    assert json.loads((folder.path / "results" / NAME).read_text())["number"]
+    assert "ended without removing it" in folder.run(*ROWS, by=SNAKEMAKE)
+    assert folder.rows() == folder.undisturbed
+
+
+@pytest.mark.parametrize("by", [SNAKEMAKE, RUN], ids=["snakemake", "make"])
+def test_a_run_on_another_host_is_not_disturbed(folder, by):
+    folder.forget(*LATE)
+    lock = folder.path / "results" / NAME
+    take(folder.path / "results")
+    lock.write_text(json.dumps(json.loads(lock.read_text()) | {"host": "elsewhere", "number": 4711}))
+    said = folder.refused(by=by)
+    assert said.startswith("another run may be at work in this folder: process 4711 on host elsewhere, since 20")
+    assert said.endswith(
+        "holds results/.run.lock, and it cannot be seen from here whether it has ended; wait for it, or, if "
+        "you are sure that it has ended, remove that file"
+    )
+    assert json.loads(lock.read_text())["number"] == 4711 and not (folder.path / "results/mine/rerank").exists()
+    lock.unlink()
+    folder.run(*ROWS, by=by)
+    assert folder.rows() == folder.undisturbed
+
+
+@pytest.mark.parametrize("by", [SNAKEMAKE, RUN], ids=["snakemake", "make"])
+def test_a_second_run_is_refused_whoever_starts_it_and_the_first_goes_on(folder, by):
+    folder.forget(*LATE)
+    first, deadline = folder.start(*ROWS, by=SNAKEMAKE if by == RUN else RUN), time.monotonic() + 300
+    while not folder.process(".rerank.py"):
+        assert first.poll() is None and time.monotonic() < deadline
+        time.sleep(0.05)
+    assert folder.refused(by=by).startswith(f"another run is at work in this folder: process {first.pid} on host ")
+    said, _ = first.communicate(timeout=600)
+    assert first.returncode == 0, said
     assert folder.rows() == folder.undisturbed
 
 

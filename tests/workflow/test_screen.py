@@ -1,9 +1,12 @@
 """The screen of a real Snakemake: a summary of a dry run, and a user's error as the last thing, alone."""
 
+import os
+import platform
 import shutil
 
 import pytest
 
+from epic.core.run_lock import take
 from tests.conftest import ROOT, TINY, snakemake
 
 SMOKE = (ROOT / "workflow" / "experiments" / "smoke.yaml").read_text()
@@ -74,3 +77,35 @@ def test_a_mistake_in_the_data_is_the_last_line_under_the_path_of_the_job_s_log(
     assert lines[-1].startswith(f"{tmp_path}/tiny/docs.tsv line 337: expected id TAB text")
     assert not [line for line in lines for framing in FRAMING if framing in line]
     assert "Traceback" in (tmp_path / "results/mine/logs/data/documents.log").read_text()
+
+
+def test_what_goes_wrong_inside_snakemake_is_one_line_too_and_its_traceback_is_in_the_log(mine, tmp_path):
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "mine").write_text("a file where a folder should be")
+    code, lines = shown("results/mine/data/manifest.json", directory=tmp_path)
+    assert code and lines[-1].startswith("Snakemake failed: Not a directory: 'results/mine/")
+    assert not [line for line in lines for framing in FRAMING if framing in line]
+    assert "Traceback" in "".join(path.read_text() for path in (tmp_path / ".snakemake/log").iterdir())
+
+
+def test_results_that_cannot_be_written_are_named_alone(mine, tmp_path):
+    (tmp_path / "results").write_text("a file where a folder should be")
+    code, lines = shown("results/mine/data/manifest.json", directory=tmp_path)
+    assert code and lines[-1].startswith("results/.run.lock: this run cannot write its lock (File exists)")
+    assert not [line for line in lines for framing in FRAMING if framing in line]
+
+
+@pytest.mark.parametrize("how", ["", "another host"])
+def test_a_run_that_may_be_at_work_is_named_alone(mine, tmp_path, how, monkeypatch):
+    take(tmp_path / "results", os.getpid())
+    lock = tmp_path / "results" / ".run.lock"
+    if how:
+        lock.write_text(lock.read_text().replace(f'"host": "{platform.node()}"', '"host": "elsewhere"'))
+    monkeypatch.chdir(tmp_path)  # where this process, which stands for a run, is at work
+    code, lines = shown("results/mine/data/manifest.json", directory=tmp_path)
+    assert code and lines[0] == "1 job to run" and lines[1] == "" and len(lines) == 3
+    assert lines[2].startswith(f"another run {'may be' if how else 'is'} at work in this folder: process {os.getpid()} on host")
+    code, lines = shown("results/mine/data/manifest.json", "--dry-run", directory=tmp_path)
+    assert code == 0  # looking is free
+    plan = snakemake("results/mine/data/manifest.json", directory=tmp_path, EPIC_PLAN="1")
+    assert plan.returncode == 0, plan.stdout

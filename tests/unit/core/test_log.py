@@ -1,5 +1,6 @@
 """Logs: records and the traceback of a failure in the file, and progress only where a person watches."""
 
+import errno
 import io
 import os
 import signal
@@ -8,7 +9,9 @@ import sys
 
 import pytest
 
-from epic.core.log import SCREEN, progress
+from epic.core import log
+from epic.core.files import InputError
+from epic.core.log import SCREEN, progress, reason_of
 from tests.conftest import ROOT
 
 STAGE = """
@@ -23,6 +26,8 @@ with log_to(sys.argv[1]):
     if os.environ.get("EPIC_CONSOLE"):
         print("printed by a library", flush=True)
         subprocess.run(["echo", "by a process of its own"])
+    if sys.argv[2] == "letters":
+        list(progress("abc", desc="letters", miniters=1, mininterval=0))
     if sys.argv[2] == "bar":
         for letter in progress("abc", desc="letters"):
             pass
@@ -81,6 +86,85 @@ def test_a_log_holds_one_run_alone(tmp_path):
     stage(tmp_path / "stage.log", "end")
     written = (tmp_path / "stage.log").read_text(encoding="utf-8")
     assert "no such passage" not in written and written.count("café") == 1
+
+
+FULL = "error: the disk is full: [Errno 28] No space left on device: 'x'; free space (df -h) or files (df -i) there"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (InputError("q.tsv line 3: no tab; add one"), "q.tsv line 3: no tab; add one"),
+        (KeyError("x"), "KeyError: 'x'"),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x"), FULL.removeprefix("error: ")),
+        (
+            RuntimeError("I/O error: No space left on device (os error 28)"),
+            "the disk is full: I/O error: No space left on device",
+        ),
+        (
+            RuntimeError("Java ended:\n  IOException: No space left on device\n  ... 5 more"),
+            "the disk is full: IOException: No space",
+        ),
+        (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "x"), "the disk is full: [Errno 122] Disk quota exceeded: 'x'"),
+        (PermissionError(errno.EACCES, "Permission denied", "x"), "PermissionError: [Errno 13] Permission denied: 'x'"),
+    ],
+)
+def test_the_reason_of_a_failure_is_one_line(error, reason):
+    assert reason_of(error).startswith(reason) and "\n" not in reason_of(error)
+
+
+def test_a_full_disk_is_the_reason_also_of_what_follows_from_it():
+    error = RuntimeError("half a file")
+    error.__context__ = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
+    assert reason_of(error).startswith("the disk is full")
+
+
+ON_A_FULL_DISK = """
+import errno, logging, os, sys
+from epic.core import log
+real = os.write
+def full(handle, data):
+    if os.path.samestat(os.fstat(handle), os.stat(sys.argv[1])):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    return real(handle, data)
+with log.log_to(sys.argv[1]):
+    os.write = full
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "x")
+"""
+
+
+@pytest.mark.parametrize("screen", ["", "plain", "live"])
+def test_where_the_log_cannot_be_written_the_reason_goes_to_the_screen(tmp_path, screen):
+    command, environment = [sys.executable, "-c", ON_A_FULL_DISK, str(tmp_path / "stage.log")], os.environ | {SCREEN: screen}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 1 and done.stderr.splitlines()[-1].startswith(FULL)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="fallocate")
+def test_a_log_has_space_for_its_end_while_the_job_runs_and_gives_it_back(tmp_path):
+    blocks = []
+    with log._opened(tmp_path / "stage.log") as stream:
+        blocks.append((tmp_path / "stage.log").stat().st_blocks)
+        stream.write("a word\n")
+    assert blocks[0] * 512 >= log.RESERVED > (tmp_path / "stage.log").stat().st_blocks * 512
+    assert (tmp_path / "stage.log").read_text() == "a word\n"
+
+
+def test_a_log_that_cannot_be_opened_is_said_in_one_line(tmp_path):
+    (tmp_path / "logs").write_text("a file")
+    done = stage(tmp_path / "logs" / "stage.log", "end", screen="plain")
+    assert (
+        done.returncode == 1
+        and done.stdout == ""
+        and done.stderr.startswith("error: FileExistsError")
+        and done.stderr.count("\n") == 1
+    )
+
+
+def test_a_bar_that_cannot_be_written_does_not_stop_the_job(tmp_path):
+    (tmp_path / "stage.log.progress").mkdir()
+    done = stage(tmp_path / "stage.log", "letters", screen="live")
+    assert done.returncode == 0
 
 
 PARENT = """

@@ -24,7 +24,7 @@ def job(folder, **inputs):
 
 
 def test_a_stage_refuses_a_changed_input_before_it_computes_and_seals_its_outputs(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("epic.core.log._die_with_parent", lambda: None)
+    monkeypatch.setattr("epic.core.log.end_with_run", lambda: None)
     with stage(job(tmp_path, run=run)):
         (tmp_path / "out.json").write_text("{}")
     assert seals.is_sealed(tmp_path / "out.json")
@@ -41,7 +41,7 @@ def test_a_stage_refuses_a_changed_input_before_it_computes_and_seals_its_output
 
 
 def test_a_stage_that_fails_leaves_no_seal(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("epic.core.log._die_with_parent", lambda: None)
+    monkeypatch.setattr("epic.core.log.end_with_run", lambda: None)
     (tmp_path / "out.json").write_text("{}")
     seals.seal([tmp_path / "out.json"], "evaluate")
     with pytest.raises(SystemExit), stage(job(tmp_path, run=run)):

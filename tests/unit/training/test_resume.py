@@ -1,16 +1,20 @@
 """Training that is killed goes on where it was, and ends with the same bytes as training that was not."""
 
+import errno
 import json
+import os
 import re
 import signal
 
 import pytest
 import torch
+from safetensors import SafetensorError
 
 from epic.core.files import InputError
 from epic.model.epic import EpicModel
 from epic.planning.repair import remove_states
 from epic.rankers import epic as family
+from epic.training import resume
 from epic.training.history import Iteration
 from epic.training.resume import State, key_of
 from epic.training.train import Learner, train
@@ -30,6 +34,10 @@ KILLS = [  # and the iteration after which the next run goes on
     (("epic.training.resume", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
     (("epic.model.epic", "save_weights", 1, "after"), 3),  # the checkpoint is half written
 ]
+
+
+FULL = dict.fromkeys(("write_json", "_flush"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+FULL |= dict.fromkeys(("save_weights", "save_file"), SafetensorError("I/O error: No space left on device (os error 28)"))
 
 
 def run(folder, encoder, formulation, name, kill=None):
@@ -109,6 +117,60 @@ def test_a_damaged_state_is_not_used_and_says_so(mlm_encoder, examples, validati
         _, _, history = resumed(mlm_encoder, folder)
         assert history == [] and not (folder / "key").exists()
         assert "cannot be used" in caplog.text
+
+
+def test_a_number_of_the_history_cannot_change_unseen(mlm_encoder, examples, validation, tmp_path, monkeypatch, caplog):
+    half(mlm_encoder, examples, validation, tmp_path, monkeypatch=monkeypatch)
+    path = tmp_path / "key" / "iteration-00001" / "state.json"
+    facts = json.loads(path.read_text())
+    facts["history"][0][4] = 0.9  # as good as no later one will be
+    path.write_text(json.dumps(facts))
+    assert resumed(mlm_encoder, tmp_path)[2] == [] and "state.json is damaged" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("place", "number"),
+    [
+        ("save_weights", 3),
+        ("save_weights", 4),
+        ("save_file", 3),
+        ("save_file", 4),
+        ("write_json", 2),
+        ("_flush", 3),
+        ("_flush", 4),
+    ],
+)
+def test_a_full_disk_while_training_is_said_and_training_goes_on_to_the_same_weights(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch, place, number
+):
+    real, calls = getattr(resume, place), []
+
+    def full(*arguments):
+        calls.append(place)
+        if len(calls) == number:
+            raise FULL[place]
+        real(*arguments)
+
+    def trained(folder):
+        model = EpicModel.from_encoder(mlm_encoder, "paper", seed=7)
+        state = State(folder, "key")
+        return train(family, model, examples(), validation, settings(patience=9), "cross-entropy", 7, state), model.state_dict()
+
+    monkeypatch.setattr(resume, "best_of", lambda history: history[-1])  # each validation writes both
+    monkeypatch.setattr("epic.training.train.best_of", lambda history: history[-1])
+    with monkeypatch.context() as patched:
+        patched.setattr(resume, place, full)
+        with pytest.raises(
+            InputError, match=r"state of training cannot be saved \(.*No space left .*goes on after iteration"
+        ) as said:
+            trained(tmp_path / "full")
+    went_on = re.search(r"iteration (\d+)$", str(said.value))[1]
+    assert max(path.name for path in (tmp_path / "full/key").glob("iteration-*")) == f"iteration-{went_on}"
+    history, weights = trained(tmp_path / "full")
+    assert len(calls) >= number and not list(tmp_path.rglob("*.part"))
+    unbroken, expected = trained(tmp_path / "unbroken")
+    assert without_seconds(history) == without_seconds(unbroken)
+    assert all(torch.equal(weights[name], expected[name]) for name in expected)
 
 
 def test_a_run_with_other_settings_starts_over_and_leaves_the_state_alone(
