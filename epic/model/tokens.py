@@ -33,3 +33,9 @@ def windows_of(ids: list[int], window: int) -> list[list[int]]:
     count = max(1, -(-len(ids) // window))
     bounds = [len(ids) * part // count for part in range(count + 1)]
     return [ids[left:right] for left, right in pairwise(bounds)]
+
+
+def word_of(tokenizer: Tokenizer, term: int) -> str:
+    """Return the word-piece of a vocabulary entry; an entry that only pads the embeddings has none, and is named by its id."""
+    word = tokenizer.id_to_token(term)
+    return f"[unused {term}]" if word is None else word
