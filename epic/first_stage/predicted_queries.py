@@ -44,7 +44,9 @@ def predictions(source, samples: int | None) -> Iterator[Prediction]:
     try:
         yield from read
     except BROKEN as error:
-        raise InputError(f"{source}: cannot be read ({error}); is the download complete? Delete it and fetch it anew") from error
+        raise InputError(
+            f"{source}: cannot be read ({error}); is the download complete? Move it away and fetch it anew"
+        ) from error
 
 
 def _joined(source: Path) -> Iterator[Prediction]:
@@ -111,6 +113,6 @@ def members(source: Path, stack: ExitStack):
     if source.is_dir():
         return [path.name for path in source.iterdir()], lambda name: open(source / name, encoding="utf-8", newline="\n")
     if not zipfile.is_zipfile(source):
-        raise InputError(f"{source}: neither a folder nor a zip; is the download complete? Delete it and fetch it anew")
+        raise InputError(f"{source}: neither a folder nor a zip; is the download complete? Move it away and fetch it anew")
     archive = stack.enter_context(zipfile.ZipFile(source))
     return archive.namelist(), lambda name: TextIOWrapper(archive.open(name), encoding="utf-8", newline="\n")
