@@ -6,6 +6,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.report.summary import WIDTH, finding, summary
+from tests.hostile import ALL, unseen
 
 
 def row(name, kind="model", first_stage="bm25", **more):
@@ -72,3 +73,8 @@ def test_one_sentence_says_what_was_found():
 def test_a_folder_without_a_table_is_refused_with_the_command_that_makes_it(tmp_path):
     with pytest.raises(InputError, match=r"has no table\.json yet; run `snakemake .*table\.json --cores all` first"):
         summary(tmp_path)
+
+
+def test_a_label_gives_the_terminal_no_orders(results):
+    text = results(BM25 | {"label": ALL, "group": ALL, "verdict": ALL}, EPIC)
+    assert "\x1b" not in text and not unseen(text) and "\\u001b[31m" in text
