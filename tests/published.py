@@ -6,17 +6,19 @@ import platform
 import re
 from pathlib import Path
 
-SHORT = 6  # bytes; a shorter word stands in a file of numbers by chance
+SHORT = 6  # bytes; a shorter word stands in a file of numbers or of pictures by chance
+COMMON = {"runner", "ubuntu", "debian", "docker", "localhost", "localhost.localdomain"}  # names that tell nothing
 
 
 def telling() -> list[str]:
-    """Names and places of this process's user and machine."""
-    found = {os.path.expanduser("~"), platform.node(), getpass.getuser(), os.environ.get("LOGNAME"), os.environ.get("JAVA_HOME")}
-    return sorted(word for word in found if word and word != "/")
+    """Names and places of this process's user and machine, but for names that are common words or too short to look for."""
+    names = {platform.node(), getpass.getuser(), os.environ.get("LOGNAME") or ""} - COMMON
+    places = {os.path.expanduser("~"), os.environ.get("JAVA_HOME") or "/"} - {"/"}
+    return sorted({name for name in names if len(name) >= SHORT} | places)
 
 
 def leaks(folder, *words) -> dict[str, list[str]]:
-    """The files below a folder, but for logs, whose name or bytes have one of some words; a short one only as a word of a text."""
+    """The files below a folder, but for logs, whose name or bytes have one of some words; a short one only by itself, in a text."""
     found = {}
     for path in sorted(Path(folder).rglob("*")):
         name = path.relative_to(folder)

@@ -1,11 +1,10 @@
 """The model card beside a checkpoint: the model, its training data, its quality, and its use.
 
 It is for people and in no digest: a new wording is no reason to train again. The next training writes a new card. It goes
-wherever the checkpoint goes, so it names no folder outside of the working directory.
+wherever the checkpoint goes, so it names no folder outside of the working directory. What only cards need is imported where
+it is used: at the head of this module it would count as code that training depends on.
 """
 
-from epic.core.markdown import cell, code, plain
-from epic.core.places import placeless
 from epic.training.history import Iteration, best_of
 
 FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [{tags}]", "---", ""]
@@ -18,6 +17,9 @@ def model_card(
 
     said: title, text and use, from the model's family; entry: the model in the experiment.
     """
+    from epic.core.markdown import cell, code
+    from epic.core.places import placeless
+
     entry, data = placeless(entry), placeless(data)
     settings = _as_markdown({"family": entry["family"], **entry["settings"]})
     if encoder := entry["encoder"]:
@@ -48,6 +50,8 @@ def model_card(
 
 
 def _result(entry: dict, history: list[Iteration]) -> list[str]:
+    from epic.core.markdown import code
+
     if entry["start"]:
         checked = f", md5 `{entry['start']['md5']}`" if entry["start"]["md5"] else ""
         lines = [f"Weights trained by the paper's authors, from {code(entry['start']['source'])}{checked}."]
@@ -64,6 +68,8 @@ def _result(entry: dict, history: list[Iteration]) -> list[str]:
 
 
 def _as_markdown(settings: dict) -> dict[str, str]:
+    from epic.core.markdown import plain
+
     return {plain(key): plain(_shown(value)) for key, value in settings.items()}
 
 
