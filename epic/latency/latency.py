@@ -89,7 +89,7 @@ def retrieve_timing(search, text: str) -> dict[str, int]:
 def java_version() -> str | None:
     """Return the version of the Java that retrieves, as its own `release` file has it; None where there is no such file."""
     release = anserini.java_home() / "release"
-    found = re.search(r'^JAVA_VERSION="([\w.+-]+)"', release.read_text(encoding="utf-8"), re.M) if release.exists() else None
+    found = re.search(r'^JAVA_VERSION="([\w.+-]+)"', release.read_text("utf-8", "replace"), re.M) if release.exists() else None
     return found and found[1]
 
 
