@@ -10,6 +10,7 @@ from epic.core.files import InputError
 from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import QueryVector
+from epic.model.tokens import word_of
 from epic.model.weigh import graph_session
 from epic.vectors.phi import vectors_by_batch
 from epic.vectors.topk import take, top_terms
@@ -90,4 +91,4 @@ class Epic(EpicModel):
     def _by_word(self, terms: np.ndarray, weights: np.ndarray) -> dict[str, float]:
         """Return weights by word-piece, the largest first."""
         order = np.lexsort((terms, -weights.astype(np.float64)))
-        return {self.tokenizer.id_to_token(int(terms[place])): float(weights[place]) for place in order}
+        return {word_of(self.tokenizer, int(terms[place])): float(weights[place]) for place in order}

@@ -98,6 +98,18 @@ def paper_model(mlm_encoder):
     return EpicModel.from_encoder(mlm_encoder, "paper", seed=7).double().eval()
 
 
+@pytest.fixture
+def padded_model(model):
+    """The same as `model`, of an encoder whose embeddings have three rows more than its tokenizer has words."""
+    from tokenizers import Tokenizer
+
+    facts = json.loads(model.tokenizer.to_str())
+    for word in WORDS[-3:]:
+        del facts["model"]["vocab"][word]
+    model.tokenizer = Tokenizer.from_str(json.dumps(facts))
+    return model
+
+
 def pytest_configure(config):
     """Keep document stores of tests out of the user's home; ir_datasets reads the variable once, when a test module imports it.
 

@@ -3,6 +3,7 @@ the strongest terms that it does not contain and the most frequent terms of the 
 
 import logging
 from collections import Counter
+from itertools import islice
 
 import torch
 
@@ -12,6 +13,7 @@ from epic.corpus.text_files import read_qrels
 from epic.first_stage.anserini import analyze
 from epic.first_stage.expand import predictions_of
 from epic.model.epic import EpicModel
+from epic.model.tokens import word_of
 from epic.vectors.phi import vectors_by_batch
 
 log = logging.getLogger(__name__)
@@ -34,7 +36,7 @@ def passage_weights(model: EpicModel, doc_id: str, text: str, block: int) -> dic
     ((_, vectors),) = vectors_by_batch(model, {doc_id: pieces[0]}, TOKENS_AT_A_TIME, block)
     vector, own = vectors[0].astype(float), set(pieces[0])  # (V,)
     order = sorted((term for term in range(len(vector)) if term not in own), key=lambda term: (-vector[term], term))
-    strongest = [term for term in order[: 4 * SHOWN] if not model.tokenizer.id_to_token(term).startswith("[")][:SHOWN]
+    strongest = list(islice((term for term in order if not word_of(model.tokenizer, term).startswith("[")), SHOWN))
     return {
         "doc_id": doc_id,
         "text": text,
@@ -45,7 +47,7 @@ def passage_weights(model: EpicModel, doc_id: str, text: str, block: int) -> dic
 
 
 def _words(model: EpicModel, ids: list[int]) -> list[str]:
-    return [model.tokenizer.id_to_token(term) for term in ids]
+    return [word_of(model.tokenizer, term) for term in ids]
 
 
 def predicted_terms(terms: list[str]) -> dict:

@@ -7,6 +7,7 @@ from operator import add
 from pathlib import Path
 
 from epic.core.files import read_json, write_json
+from epic.core.places import placeless
 from epic.corpus.datasets import load
 from epic.corpus.irds_downloads import fetched
 from epic.corpus.lengths import Lengths
@@ -69,4 +70,4 @@ def write_statistics(manifest, shards, datasets: list[str], encoder, out) -> Non
     counted = queries(texts, list(relevant.values()), tokenizer)
     found = {"passages": passages(shards, read_json(manifest)["count"]), "queries": counted}
     log.info("%d passages, %d queries", found["passages"]["count"], found["queries"]["count"])
-    write_json(out, found | {"datasets": datasets})
+    write_json(out, found | {"datasets": placeless(datasets)})

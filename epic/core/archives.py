@@ -24,7 +24,9 @@ def reading(path, what: str = ""):
         raise
     except Exception as error:
         said = " ".join(f"{type(error).__name__}: {error}".split())[:200]
-        raise InputError(f"{path}: {what}cannot be read ({said}); is the download complete? Fetch it anew") from error
+        raise InputError(
+            f"{path}: {what}cannot be read ({said}); is the download complete? Move it away and fetch it anew"
+        ) from error
 
 
 def is_gzip(path) -> bool:

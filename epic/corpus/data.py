@@ -6,6 +6,7 @@ Only rules that come here, to `corpus.triples` or to `analysis.statistics` may d
 import logging
 
 from epic.core.files import InputError, sha256_of, write_json, write_text
+from epic.core.places import from_home
 from epic.corpus.datasets import load
 from epic.corpus.documents import Documents, build
 from epic.corpus.folder import folder_of, line_of
@@ -27,7 +28,7 @@ def prepare_documents(dataset: str, count: int, out) -> None:
         )
     log.info("%s: %d documents", dataset, count)
     folder = folder_of(dataset)
-    facts = {"documents": dataset, "count": count, "encoding": encoding_of(dataset)}
+    facts = {"documents": from_home(dataset), "count": count, "encoding": encoding_of(dataset)}
     write_json(out, facts | ({"sha256": sha256_of(folder.docs)} if folder else {}))
 
 
@@ -44,7 +45,7 @@ def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out, 
     found, judged = fetched(dataset, lambda: (list(source.queries_iter()), list(source.qrels_iter())))
     queries = {query.query_id: " ".join(query.default_text().split()) for query in found}
     if blank := next((query_id for query_id, text in queries.items() if not text), None):
-        raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; remove it")
+        raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; give it one, or leave it out")
     qrels: dict[str, dict[str, int]] = {}
     for qrel in judged:
         if qrel.query_id not in queries:

@@ -46,7 +46,9 @@ def fetch(urls, md5: str, out, pauses=PAUSES, timeout: float = 30) -> None:
     if not kept.exists():
         _download(urls, md5, kept, pauses, timeout)
     elif (found := digest_of(kept, "md5")) != md5:
-        raise InputError(f"{kept} has md5 {found}, expected {md5}: another file, or a part of it; replace or delete it")
+        raise InputError(
+            f"{kept} has md5 {found}, expected {md5}: another file, or a part of it; put the right one there, or move it away"
+        )
     log.info("%s: md5 %s as expected", kept, md5)
     with replacing(out) as draft:
         try:

@@ -6,6 +6,7 @@ qrels.txt                          judgments in TREC's four columns; qrels.SPLIT
 docpairs.tsv                       optional: query id, id of a relevant document, id of another; docpairs.SPLIT.tsv
 """
 
+import os
 from pathlib import Path
 from typing import NamedTuple
 
@@ -52,8 +53,8 @@ def line_of(path: Path, value: str, *columns: int) -> str:
 
 
 def resolve(name: str) -> Path:
-    """Find a path: as given if it is absolute, else below the working directory or, failing that, this repository."""
-    candidates = [Path.cwd() / name, ROOT / name]
+    """Find a path: as given if it is absolute or from ~, else below the working directory or, failing that, this repository."""
+    candidates = [folder / Path(os.path.expanduser(name)) for folder in (Path.cwd(), ROOT)]
     for candidate in candidates:
         if candidate.exists():
             return candidate.resolve()

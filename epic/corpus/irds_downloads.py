@@ -78,7 +78,7 @@ def _failure(dataset: str, error: Exception) -> _Failure | None:
     if place and Path(place).exists():
         found, published = digest_of(place, "md5"), download.expected_md5
         said = f"{place} cannot be read ({error}): its md5 is {found}, the published file's is {published}"
-        return _Failure(f"{dataset}: {said}; replace it, or delete it to download it anew", False)
+        return _Failure(f"{dataset}: {said}; put the published file there, or move this one away to download it anew", False)
     where = f"place it at {place}" if place else f"unpack it as {derived}"
     size = f"{download._size_hint:,} bytes, " if download._size_hint else ""
     copy = getattr(download.mirrors[0], "_path", None)  # a file that users may place by its md5, which ir_datasets checks

@@ -117,7 +117,9 @@ def paired(values: pd.DataFrame, system: str, baseline: str) -> tuple[list[float
     """Take two columns, query by query; both systems must have been evaluated on the same queries."""
     pairs = values[[system, baseline]].dropna(how="all")  # without queries that only other rows have
     if pairs.isna().any(axis=None):
-        raise InputError(f"{system} and {baseline} were not evaluated on the same queries; delete their values, evaluate again")
+        raise InputError(
+            f"{system} and {baseline} were not evaluated on the same queries; evaluate both anew (--forcerun evaluate)"
+        )
     return pairs[system].tolist(), pairs[baseline].tolist()
 
 

@@ -98,7 +98,7 @@ def _models(said: dict) -> tuple[list[dict], list[int | None]]:
         found.append(encoders.get(name))
         models.append(model | {"encoder": said["encoders"][encoders[name]]} if name is not None else model)
     if unused := [name for name, number in encoders.items() if number not in found]:
-        raise ExperimentError(("encoders", encoders[unused[0]]), "no model has this encoder; remove it")
+        raise ExperimentError(("encoders", encoders[unused[0]]), "no model has this encoder; leave it out")
     return models, found
 
 

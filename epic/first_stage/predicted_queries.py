@@ -122,6 +122,6 @@ def members(source: Path, stack: ExitStack):
     if source.is_dir():
         return sorted(path.name for path in source.iterdir() if path.is_file()), lambda name: open(source / name, "rb")
     if not zipfile.is_zipfile(source):
-        raise InputError(f"{source}: neither a folder nor a zip; is the download complete? Fetch it anew")
+        raise InputError(f"{source}: neither a folder nor a zip; is the download complete? Move it away and fetch it anew")
     archive = stack.enter_context(opened_zip(source))
     return archive.namelist(), archive.open

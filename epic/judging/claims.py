@@ -10,7 +10,7 @@ import pandas as pd
 import yaml
 
 from epic.core.files import InputError, write_json, write_text
-from epic.core.markdown import markdown_table
+from epic.core.markdown import markdown_table, plain
 from epic.judging.checks import CHECKS, WITHOUT_MODEL
 from epic.judging.evidence import Evidence, Found, UncheckedError
 from epic.judging.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
@@ -101,10 +101,10 @@ def shown(value, unit: str | None) -> str:
 
 def markdown(claims: list[dict], title: str, note: str) -> str:
     """Lay out the claims as a Markdown page for people."""
-    heading = f"# What the paper says, and what was found: {title}"
+    heading = f"# What the paper says, and what was found: {plain(title)}"
     explained = "`seen here` and `not seen here` are of other data than the paper's, and say nothing about the paper."
     table = markdown_table(as_frame(claims), right=["published", "ours"])
-    return "\n\n".join([heading, table, explained, f"*{note}*"]) + "\n"
+    return "\n\n".join([heading, table, explained, f"*{plain(note)}*"]) + "\n"
 
 
 def as_frame(claims: list[dict]) -> pd.DataFrame:

@@ -1,6 +1,7 @@
 """One row of the results table: its settings, its results, and the published values."""
 
 from epic.core.files import read_json, sha256_of, write_json
+from epic.core.places import placeless
 from epic.corpus.query_counts import refuse_other_ids
 from epic.corpus.runs import read_answers
 from epic.evaluation.evaluate import read_values
@@ -29,7 +30,7 @@ def write_row(row: dict, settings: dict, differs: list, query_sets: list, evalua
     """
     metrics = metrics_of(query_sets, *evaluated)
     facts = {key: row.get(key) for key in ("id", "label", "group", "kind", "first_stage", "model", "keep")}
-    facts["settings"] = dict(settings)
+    facts["settings"] = placeless(settings)
     if model:
         cutoff, checkpoint = model
         facts["settings"] |= {"cutoff": read_json(cutoff)["cutoff"], "model_sha256": model_digest(checkpoint)}

@@ -7,6 +7,7 @@ row's JSON holds none of it.
 """
 
 import gc
+import re
 from collections.abc import Callable
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -83,6 +84,13 @@ def retrieve_timing(search, text: str) -> dict[str, int]:
     search(text)
     took = perf_counter_ns() - start
     return {"retrieve": took, "total": took}
+
+
+def java_version() -> str | None:
+    """Return the version of the Java that retrieves, as its own `release` file has it; None where there is no such file."""
+    release = anserini.java_home() / "release"
+    found = re.search(r'^JAVA_VERSION="([\w.+-]+)"', release.read_text("utf-8", "replace"), re.M) if release.exists() else None
+    return found and found[1]
 
 
 def timed_queries(path, warm_up: int, measured: int) -> dict[str, str]:

@@ -67,7 +67,9 @@ def overhead(system_path, baseline_path) -> dict:
     system, baseline = read_totals(system_path).rename("system"), read_totals(baseline_path).rename("baseline")
     pairs = system.to_frame().join(baseline)  # in the order of the system's queries
     if len(pairs) != len(baseline) or pairs.isna().any(axis=None):
-        raise InputError(f"{system_path} and {baseline_path} were not timed on the same queries; delete both, run again")
+        raise InputError(
+            f"{system_path} and {baseline_path} were not timed on the same queries; time both anew (--forcerun latency)"
+        )
     system_ms, baseline_ms = (pairs[name].to_numpy() / 1e6 for name in pairs)  # (n,), (n,)
     speed_up = {"mean": float(baseline_ms.mean() / system_ms.mean()), "interval": ratio_interval(baseline_ms, system_ms, LEVEL)}
     return {"queries": len(pairs), "ms": statistics(system_ms - baseline_ms), "speed_up": speed_up}

@@ -3,17 +3,20 @@
 import ctypes
 import fcntl
 import functools
+import logging
 import os
+import stat
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import torch
 
 from epic.core.files import InputError
 
+log = logging.getLogger(__name__)
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
-_held: list = []  # the lock of this process's graphics card
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 
 
@@ -36,22 +39,47 @@ def _card() -> str:
     """Choose the first of several graphics cards that no other job has, named so that every thread finds it.
 
     A lock is held while this process lives. Snakemake counts cards, but does not assign them; on a cluster a job sees only
-    its own card. If all are taken, the first is shared.
+    its own card. If all are taken, or nothing can be locked, the first is shared.
     """
     if torch.cuda.device_count() < 2:
         return "cuda"
-    for card in range(torch.cuda.device_count()):
-        name = f"epic-{os.getuid()}-card-{torch.cuda.get_device_properties(card).uuid}.lock"
-        stream = open(Path(tempfile.gettempdir(), name), "w")  # noqa: SIM115 - it stays open
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            stream.close()
-            continue
-        _held.append(stream)
-        torch.cuda.set_device(card)
-        return f"cuda:{card}"
+    try:
+        folder = _own_folder()
+        for card in range(torch.cuda.device_count()):
+            if _lock(f"card-{torch.cuda.get_device_properties(card).uuid}.lock", folder):
+                torch.cuda.set_device(card)
+                return f"cuda:{card}"
+    except OSError as error:
+        log.warning("graphics cards cannot be locked (%s); jobs that run at once share the first", error)
     return "cuda"
+
+
+def _own_folder() -> int:
+    """Open this user's own folder for locks in the temporary folder, where others may have put a link of that name."""
+    path = Path(tempfile.gettempdir(), f"epic-{os.getuid()}")
+    with suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    state = os.fstat(folder)
+    if state.st_uid != os.getuid() or state.st_mode & 0o077:
+        os.close(folder)
+        raise PermissionError(f"{path} is not this user's alone")
+    return folder
+
+
+def _lock(name: str, folder: int) -> bool:
+    """Lock a file of an opened folder until this process ends, and tell whether nobody had; refuse a link, write nothing."""
+    handle = os.open(name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, mode=0o600, dir_fd=folder)
+    state = os.fstat(handle)
+    if state.st_uid != os.getuid() or not stat.S_ISREG(state.st_mode):
+        os.close(handle)
+        raise PermissionError(f"{name} is not a file of this user's")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        return False
+    return True  # the handle stays open, and with it the lock
 
 
 def give_back_memory() -> None:

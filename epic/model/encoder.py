@@ -5,7 +5,8 @@ import logging
 import shutil
 from pathlib import Path
 
-from epic.core.files import InputError, replacing, sha256_of
+from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
+from epic.core.places import placeless_config
 from epic.corpus.folder import resolve
 
 log = logging.getLogger(__name__)
@@ -25,6 +26,9 @@ def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None
         draft.mkdir()
         for name in FILES:
             shutil.copyfile(folder / name, draft / name)
+        config = read_json(folder / "config.json")
+        if config != placeless_config(config):
+            write_json(draft / "config.json", placeless_config(config))
     log.info("%s: sha256 %s as pinned", source, sha256)
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
+from epic.core.places import placeless_config
 from epic.model.bert import Bert, Packed
 from epic.model.body import body_of, load_pretrained
 from epic.model.checkpoint import load_weights, save_weights
@@ -136,7 +137,7 @@ class EpicModel(nn.Module):
             raise InputError(f"{path} exists and is no EPIC checkpoint; name a new folder")
         with replacing(path) as draft:
             draft.mkdir()
-            write_json(draft / "config.json", self.body.config)
+            write_json(draft / "config.json", placeless_config(self.body.config))
             save_weights(self, draft / "model.safetensors")
             self.tokenizer.save(str(draft / "tokenizer.json"))
             said = {"released_batches": True} if self.released_batches else {}

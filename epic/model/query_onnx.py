@@ -23,11 +23,11 @@ class Session:
             self._session = onnxruntime.InferenceSession(str(path / GRAPH), options, providers=["CPUExecutionProvider"])
         except Exception as error:  # onnxruntime's errors have no common class
             raise InputError(
-                f"{path / GRAPH}: cannot be read ({str(error)[:200]}); delete it and torch is used instead"
+                f"{path / GRAPH}: cannot be read ({str(error)[:200]}); move it away, and torch is used instead"
             ) from error
         facts = self._session.get_modelmeta().custom_metadata_map
         if facts.get("model") != sha256_of(path / "model.safetensors"):
-            raise InputError(f"{path / GRAPH} was exported from other weights than {path / 'model.safetensors'}; delete it")
+            raise InputError(f"{path / GRAPH} was exported from other weights than {path / 'model.safetensors'}; move it away")
         self._window, self._tokenizer = int(facts["window"]), tokenizer_of(path)
         self._start, self._end = special_tokens(self._tokenizer)
 

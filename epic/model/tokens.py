@@ -42,3 +42,9 @@ def layout(length: int, window: int) -> tuple[int, int]:
     """Return the number of windows of a text, and the word-pieces of each but the last, which may have fewer."""
     count = max(1, -(-length // window))
     return count, -(-length // count)
+
+
+def word_of(tokenizer: Tokenizer, term: int) -> str:
+    """Return the word-piece of a vocabulary entry; an entry that only pads the embeddings has none, and is named by its id."""
+    word = tokenizer.id_to_token(term)
+    return f"[unused {term}]" if word is None else word

@@ -4,7 +4,7 @@ They are readable in black and white: series differ by marker and line, bars by 
 """
 
 from epic.core.files import read_json
-from epic.report.figures import PAPER_BLUE, drawn
+from epic.report.figures import PAPER_BLUE, drawable, drawn
 
 MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
 LINES = ("-", "--", "-.", ":")
@@ -59,7 +59,7 @@ def tradeoff(table, outs) -> None:
             for name, rows in distinct(series, value).items():
                 shown = [row for row in rows if row["id"] in points]
                 if shown:
-                    axes.plot(*zip(*(points[row["id"]] for row in shown), strict=True), label=name, **looks[name])
+                    axes.plot(*zip(*(points[row["id"]] for row in shown), strict=True), label=drawable(name), **looks[name])
                 for point, labels in together([(points[row["id"]], row["keep"]) for row in shown if row["keep"]]):
                     note(axes, point, labels, (4, 4 if value == "published" or list(series).index(name) % 2 else -9))
             for row in found["rows"]:
@@ -101,7 +101,8 @@ def together(points: list[tuple[tuple[float, float], object]]) -> list[tuple[tup
 
 def note(axes, point, text: str, offset: tuple[int, int] = (4, 4)) -> None:
     """Write a few words beside a point, to the left of it if the offset is negative."""
-    axes.annotate(text, point, xytext=offset, textcoords="offset points", fontsize=6, ha="left" if offset[0] > 0 else "right")
+    side = "left" if offset[0] > 0 else "right"
+    axes.annotate(drawable(text), point, xytext=offset, textcoords="offset points", fontsize=6, ha=side)
 
 
 def pruning(table, outs) -> None:
@@ -115,7 +116,7 @@ def pruning(table, outs) -> None:
             for name, rows in distinct(series, value).items():
                 known = sorted((keeps.index(row["keep"]), row[value]) for row in rows if row[value] is not None)
                 if known:
-                    axes.plot(*zip(*known, strict=True), label=name, **looks[name])
+                    axes.plot(*zip(*known, strict=True), label=drawable(name), **looks[name])
             axes.set_xticks(range(len(keeps)), [str(keep) for keep in keeps])
             axes.set_xlabel("r, terms kept per passage")
             axes.set_ylabel("MRR@10")
@@ -175,10 +176,10 @@ def stages(table, latencies: dict, outs) -> None:
             for stage, lane, start in lanes_of(ms, found["stages"]):
                 known = stage in drawn_stages
                 look = drawn_stages.setdefault(stage, look_of(stage, len(drawn_stages)))
-                label = None if known else stage.replace("_", " ")
+                label = None if known else drawable(stage.replace("_", " "))
                 axes.barh(place - 0.2 + 0.4 * lane, ms[stage], left=start, height=0.36, label=label, **look)
             axes.plot(ms["total"], place, marker="|", ms=14, color="black", ls="none", label="total" if place == 0 else None)
-        axes.set_yticks(range(len(timed)), [labels[row] for row in timed], fontsize=8)
+        axes.set_yticks(range(len(timed)), [drawable(labels[row]) for row in timed], fontsize=8)
         axes.set_ylim(len(timed) - 0.4, -0.6)
         axes.set_xlabel("milliseconds per query, mean")
         axes.legend(frameon=False, fontsize=8, ncols=5, loc="lower center", bbox_to_anchor=(0.4, 1.0))

@@ -1,5 +1,7 @@
 """The settings in which an experiment differs from the paper's."""
 
+from epic.core.places import placeless
+
 NOT_SCIENCE = {"title", "note", "rows", "comparisons", "texts", "published_on", "downloads"}
 
 
@@ -19,6 +21,6 @@ def flat(value, path: str = "") -> dict[str, object]:
 
 def differing(settings: dict, paper: dict) -> list[tuple[str, object, object]]:
     """Return (key, the paper's value, ours) wherever they differ; a dash if one of them has no such key."""
-    ours, theirs = (flat({key: value for key, value in one.items() if key not in NOT_SCIENCE}) for one in (settings, paper))
+    ours, theirs = (flat(placeless({key: one[key] for key in one if key not in NOT_SCIENCE})) for one in (settings, paper))
     keys = [*theirs, *(key for key in ours if key not in theirs)]
     return [(key, theirs.get(key, "-"), ours.get(key, "-")) for key in keys if theirs.get(key, "-") != ours.get(key, "-")]

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from epic.core.files import InputError, replacing
+from epic.core.visible import one_line
 from epic.training.history import best_of, read_history
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
@@ -50,6 +51,12 @@ def training_figure(history, title: str, outs) -> None:
         for axes in (left, right):
             axes.set_xlabel("triples")
             axes.margins(x=0.1)
+
+
+def drawable(text: str) -> str:
+    """Return a text as matplotlib draws it unchanged: a dollar is no formula, and a label that begins with _ is not left out."""
+    found = one_line(text).replace("$", r"\$")
+    return f" {found}" if found.startswith("_") else found
 
 
 @contextmanager

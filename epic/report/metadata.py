@@ -1,6 +1,7 @@
 """Facts of a run: versions, commit, digests of experiment, data and models, seeds, commands.
 
-They are the same for the same run. Time and machine, which are not, stand in a block of their own, `this_run`.
+They are the same for the same run. Time and machine, which are not, stand in a block of their own, `this_run`. People publish
+the file, so it names no user, no host and no folder outside of the working directory.
 """
 
 import platform
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from epic.core.files import ROOT, read_json, sha256_of, write_json
 from epic.core.machine import machine
+from epic.core.places import placeless
 from epic.model.checkpoint import model_digest
 
 SCHEMA = 1
@@ -53,13 +55,13 @@ def write_metadata(experiment, settings, manifest, query_files, checkpoints, row
         "experiment": {"name": Path(experiment).stem, "sha256": sha256_of(experiment), "title": settings["title"]},
         "code": commit() | {"stages": stages},
         "seeds": seeds(settings),
-        "collection": read_json(manifest),
+        "collection": placeless(read_json(manifest)),
         "queries_sha256": {name: sha256_of(path) for name, path in query_files.items()},
         "models_sha256": {model: model_digest(path) for model, path in checkpoints.items()},
         "rows_sha256": {Path(path).stem: sha256_of(path) for path in rows},
         "commands": commands,
-        "settings": settings,
+        "settings": placeless(settings),
         "versions": versions(),
     }
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    write_json(out, facts | {"this_run": {"written": now, "host": platform.node(), "machine": machine()}})
+    write_json(out, facts | {"this_run": {"written": now, "machine": machine()}})

@@ -1,6 +1,7 @@
 """The report: one HTML page that needs nothing else, for reading results at leisure and for passing them on."""
 
 import base64
+import hashlib
 import json
 import re
 from collections import Counter
@@ -10,6 +11,7 @@ import jinja2
 from markupsafe import Markup, escape
 
 from epic.core.files import read_json, write_text
+from epic.core.visible import visible
 from epic.judging import claims, verdicts
 from epic.latency.timings import overhead
 from epic.report.words import color, shades
@@ -57,9 +59,14 @@ def colored(pieces: list[str], weights: list[float], scale: list[float]) -> list
     return list(zip(pieces, weights, hexes, strict=True))
 
 
+def seen(value):
+    """Return what the page shows for a value; whatever is no markup of ours shows its invisible characters, too."""
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
 def inline_code(text: str) -> Markup:
     """Mark up `code` in a text."""
-    parts = text.split("`")
+    parts = visible(text).split("`")
     return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else escape(part) for i, part in enumerate(parts))
 
 
@@ -125,6 +132,7 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
     }
     metadata = read_json(files["metadata"])
     alpha = next(iter(by_name["significance"].values()))["alpha"]
+    script = Markup(Path(folder, "page.js").read_text(encoding="utf-8"))
     return by_name | {
         "title": table["title"],
         "note": table["note"],
@@ -146,14 +154,16 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
         "metadata": metadata,
         "metadata_text": json.dumps(metadata, indent=2, ensure_ascii=False),
         "style": Markup(Path(folder, "page.css").read_text(encoding="utf-8")),
-        "script": Markup(Path(folder, "page.js").read_text(encoding="utf-8")),
+        "script": script,
+        "script_sha256": base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode(),
     }
 
 
 def write_report(files: dict, commands: dict, differences: list, figures: list, folder, out) -> None:
     """Fill the page; differences: settings that are not the paper's, folder: holds template, style, script and captions."""
     loader = jinja2.FileSystemLoader(str(folder), encoding="utf-8")
-    environment = jinja2.Environment(loader=loader, autoescape=True, undefined=jinja2.StrictUndefined)
+    strict = {"autoescape": True, "undefined": jinja2.StrictUndefined}
+    environment = jinja2.Environment(loader=loader, finalize=seen, **strict)
     filters = (class_of, number, reasons, colored, inline_code)
     environment.filters |= {function.__name__: function for function in filters} | {"shown": claims.shown}
     write_text(out, environment.get_template("page.html").render(context(files, commands, differences, figures, folder)))

@@ -3,7 +3,7 @@
 import pandas as pd
 
 from epic.core.files import read_json, write_text
-from epic.core.markdown import as_text, markdown_table
+from epic.core.markdown import as_text, code, markdown_table, plain
 from epic.evaluation.significance import compare, paired, side_by_side
 from epic.judging.rows import published_ms
 from epic.judging.verdicts import said
@@ -12,7 +12,7 @@ from epic.judging.verdicts import said
 def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: str, command: str, out) -> None:
     """Write the page; tests: baseline, query set, measure and the two files of per-query values of each test to show."""
     row = read_json(row_path)
-    lines = [f"# {row['label']}", "", f"Row `{row['id']}`, {row['group'].lower()}.", ""]
+    lines = [f"# {plain(row['label'])}", "", f"Row `{row['id']}`, {plain(row['group'].lower())}.", ""]
     lines += _effectiveness(row) if row["metrics"] else ["**Not run here**; the published values are:", ""]
     lines += _published(row)
     if latency_path:
@@ -20,9 +20,10 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
     if row["settings"]:
         settings = {key: _show(value) for key, value in row["settings"].items()}
-        lines += ["## Settings", "", markdown_table(pd.DataFrame(settings.items(), columns=["key", "value"])), ""]
+        frame = pd.DataFrame(settings.items(), columns=["key", "value"])
+        lines += ["## Settings", "", markdown_table(frame, marked=["value"]), ""]
         lines += ["Made by:", "", "```sh", command, "```", ""]
-    write_text(out, "\n".join([*lines, f"*{note}*", ""]))
+    write_text(out, "\n".join([*lines, f"*{plain(note)}*", ""]))
 
 
 def _effectiveness(row):
@@ -69,7 +70,7 @@ def _latency(latency, published):
     if latency["cold"]:
         lines += ["", f"Files out of memory beforehand: {latency['cold']['total']['mean']:.2f} ms in the mean, same queries."]
     else:
-        lines += ["", f"No cold pass: {latency['cold_skipped']}."]
+        lines += ["", f"No cold pass: {plain(latency['cold_skipped'])}."]
     if published is not None:
         lines += ["", f"The paper reports {published:g} ms on its own hardware."]
     return [*lines, ""]
@@ -89,5 +90,5 @@ def _significance(test, alpha):
 
 def _show(value) -> str:
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_show(inner)}" for key, inner in value.items())
-    return f"`{value}`"
+        return ", ".join(f"{plain(key)}: {_show(inner)}" for key, inner in value.items())
+    return code(str(value))

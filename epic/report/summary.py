@@ -7,6 +7,7 @@ from pathlib import Path
 from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.core.terminal import columns
+from epic.core.visible import one_line, visible
 
 WIDTH = 100
 HEADER = ("", "", "published", "ours", "ms/query")
@@ -22,7 +23,8 @@ def summary(results) -> str:
     lines = [f"{table['title']}: MRR@10 on {table['headline']}, unless the row names another query set", "", *_table(table)]
     places = [("report", "report.html"), ("rows", "rows/"), ("figures", "figures/"), ("logs", "logs/")]
     found = textwrap.wrap(finding(table, _tests(folder, table["headline"])), WIDTH)
-    return "\n".join([*lines, "", *found, "", *(f"{name + ':':<9}{folder / path}" for name, path in places)])
+    places = [f"{name + ':':<9}{folder / path}" for name, path in places]
+    return visible("\n".join([*lines, "", *found, "", *places]))  # a terminal obeys control characters
 
 
 def _table(table: dict) -> list[str]:
@@ -34,7 +36,7 @@ def _table(table: dict) -> list[str]:
     for row, line in zip(table["rows"], lines, strict=True):
         if row["group"] != group:
             group = row["group"]
-            shown.append(group)
+            shown.append(one_line(group))
         shown.append(line)
     return shown
 
@@ -43,7 +45,7 @@ def _cells(row: dict, headline: str) -> tuple[str, ...]:
     verdict = row["verdict"] + (f" ({row['query_set']})" if row["query_set"] not in (None, headline) else "")
     ours = f"{row['ours']:.4f}{row['marks']}" if row["ours"] is not None else "-"
     numbers = (f"{row['published']:g}" if row["published"] is not None else "-", ours)
-    return f"  {row['label']}", verdict, *numbers, f"{row['ours_ms']:.1f}" if row["ours_ms"] is not None else "-"
+    return f"  {one_line(row['label'])}", verdict, *numbers, f"{row['ours_ms']:.1f}" if row["ours_ms"] is not None else "-"
 
 
 def _shortened(label: str, room: int) -> str:

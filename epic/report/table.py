@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pandas as pd
 
 from epic.core.files import read_json, write_json, write_text
-from epic.core.markdown import markdown_table
+from epic.core.markdown import markdown_table, plain
+from epic.core.visible import one_line, visible
 from epic.judging.rows import comparison_of, coverage_of, published_ms
 from epic.judging.verdicts import over_the_table, said
 
@@ -17,6 +18,10 @@ HEADER = pd.MultiIndex.from_tuples(
 )
 ALIGNED = "llrrrrrl"  # text to the left, numbers to the right
 PARTLY = "(n of m) behind a query set: the run has hits for n of its m judged queries, the others count as zero."
+LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$"}
+LATEX |= {"`": r"\textasciigrave{}", '"': "''"} | {character: "\\" + character for character in "&%$#_{}"}
+LATEX |= {character: f"{{{character}}}" for character in "[]*"}  # at the start of a line they would belong to the \\ before it
+FORMULAS = tuple("=+-@\uff1d\uff0b\uff0d\uff20")  # a spreadsheet computes a cell that begins so; the last four are wide ones
 
 
 def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list[dict]:
@@ -99,11 +104,11 @@ def lines_of(records: list[dict], missing: str, text: Callable, heading: Callabl
 
 def markdown(records: list[dict], over: dict, text: str) -> str:
     """Lay out the table for people. A Markdown table has a line for each group; sentences about it as a whole follow."""
-    frame = lines_of(records, "-", text=str, heading="**{}**".format, marks=str)
+    frame = lines_of(records, "-", text=plain, heading=lambda group: f"**{plain(group)}**", marks=str)
     frame.columns = [" ".join(names).strip() for names in HEADER]
     right = [name for name, side in zip(frame.columns, ALIGNED, strict=True) if side == "r"]
-    table = markdown_table(frame, right)
-    return "\n".join([table, "", text, "", *(line for order in over["models"] for line in in_words(order, over))])
+    table = markdown_table(frame, right, marked=frame.columns)
+    return "\n".join([table, "", plain(text), "", *(line for order in over["models"] for line in in_words(order, over))])
 
 
 def in_words(order: dict, over: dict) -> list[str]:
@@ -138,18 +143,24 @@ def latex(records: list[dict], text: str) -> str:
 
 
 def escape(text: str) -> str:
-    """Escape plain text for LaTeX."""
-    replaced = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$"}
-    replaced |= {character: "\\" + character for character in "&%$#_{}"}
-    return "".join(replaced.get(character, character) for character in text)
+    """Escape plain text for LaTeX, on one line: an empty line would end a paragraph."""
+    return "".join(LATEX.get(character, character) for character in one_line(text))
 
 
 def comma_separated(records: list[dict]) -> str:
     """Return the records as CSV in full precision, one line a row, empty if there is no value."""
-    frame = pd.DataFrame(records, dtype=object)  # else a column with a gap turns 21 into 21.0
+    shown = [{key: as_cell(value) for key, value in record.items()} for record in records]
+    frame = pd.DataFrame(shown, dtype=object)  # else a column with a gap turns 21 into 21.0
     frame["because"] = frame["because"].map("; ".join)
     frame["interval_ms"] = frame["interval_ms"].map(lambda interval: " to ".join(map(str, interval)), na_action="ignore")
     return frame.to_csv(index=False, lineterminator="\n")
+
+
+def as_cell(value):
+    """Return a number as it is, and a text so that a spreadsheet shows it: after an apostrophe if it would compute it."""
+    if not isinstance(value, str):
+        return value
+    return f"'{visible(value)}" if value.lstrip().startswith(FORMULAS) else visible(value)
 
 
 def write_table(rows: list, latencies: dict, tests: dict, headline: str, title: str, note: str, outs: dict) -> None:

@@ -4,6 +4,7 @@ the paper's figures 3 and 4. Text is black on at most a light blue, so that it s
 from pathlib import Path
 
 from epic.core.files import InputError, read_json, replacing
+from epic.core.visible import one_line
 
 WIDTH, MARGIN, LINE, GAP, PAD = 7.2, 0.12, 0.22, 0.05, 0.03  # inches
 DARKEST = (0.45, 0.60, 0.92)
@@ -20,7 +21,8 @@ def lines_of(interpretation: dict) -> list[tuple[str, list[tuple[str, float]]]]:
     found = []
 
     def add(heading: str, part: dict, scale: list[float]) -> None:
-        found.append((heading, list(zip(part["pieces"], shades(part["weights"], scale), strict=True))))
+        pieces = [one_line(piece) for piece in part["pieces"]]
+        found.append((one_line(heading), list(zip(pieces, shades(part["weights"], scale), strict=True))))
 
     for place, query in enumerate(interpretation["queries"]):
         add("Queries" if place == 0 else "", query, query["weights"])

@@ -1,6 +1,8 @@
 """The model card beside a checkpoint: the model, its training data, its quality, and its use.
 
-It is for people and in no digest: a new wording is no reason to train again. The next training writes a new card.
+It is for people and in no digest: a new wording is no reason to train again. The next training writes a new card. It goes
+wherever the checkpoint goes, so it names no folder outside of the working directory. What only cards need is imported where
+it is used: at the head of this module it would count as code that training depends on.
 """
 
 from epic.training.history import Iteration, best_of
@@ -15,12 +17,16 @@ def model_card(
 
     said: title, text and use, from the model's family; entry: the model in the experiment.
     """
-    settings = {"family": entry["family"], **entry["settings"]}
+    from epic.core.markdown import cell, code
+    from epic.core.places import placeless
+
+    entry, data = placeless(entry), placeless(data)
+    settings = _as_markdown({"family": entry["family"], **entry["settings"]})
     if encoder := entry["encoder"]:
-        source = f"`{encoder['source']}`" + (f", revision `{encoder['revision']}`" if encoder["revision"] else "")
+        source = code(encoder["source"]) + (f", revision {code(encoder['revision'])}" if encoder["revision"] else "")
         settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`"}
     if history:
-        settings |= {**data, "loss": entry["loss"], "seed": entry["seed"], **train}
+        settings |= _as_markdown({**data, "loss": entry["loss"], "seed": entry["seed"], **train})
     made = f"Experiment `{experiment}`, model `{entry['id']}`, of the package *EPIC, reproduced*." if experiment else ""
     use = ["## Use", "", "```python", *said["use"], "```", ""] if said["use"] else []
     return "\n".join(
@@ -36,7 +42,7 @@ def model_card(
             "",
             "| setting | value |",
             "|---|---|",
-            *(f"| {key} | {_shown(value)} |" for key, value in settings.items()),
+            *(f"| {cell(key)} | {cell(value)} |" for key, value in settings.items()),
             "",
             *use,
         ]
@@ -44,9 +50,11 @@ def model_card(
 
 
 def _result(entry: dict, history: list[Iteration]) -> list[str]:
+    from epic.core.markdown import code
+
     if entry["start"]:
         checked = f", md5 `{entry['start']['md5']}`" if entry["start"]["md5"] else ""
-        lines = [f"Weights trained by the paper's authors, from `{entry['start']['source']}`{checked}."]
+        lines = [f"Weights trained by the paper's authors, from {code(entry['start']['source'])}{checked}."]
     else:
         lines = ["Started from the pre-trained encoder." if entry["encoder"] else "Started anew."]
     if not history:
@@ -57,6 +65,12 @@ def _result(entry: dict, history: list[Iteration]) -> list[str]:
         f"Validation MRR@10 **{best.validation:.4f}** at iteration {best.iteration} of {len(history)} ({best.triples} triples);",
         f"training loss {best.loss:.4f}, pairwise accuracy {best.accuracy:.3f} there.",
     ]
+
+
+def _as_markdown(settings: dict) -> dict[str, str]:
+    from epic.core.markdown import plain
+
+    return {plain(key): plain(_shown(value)) for key, value in settings.items()}
 
 
 def _shown(value) -> str:

@@ -89,3 +89,12 @@ def test_the_api_uses_the_graph_until_the_weights_are_others(checkpoint, monkeyp
     with torch.no_grad():
         next(model.body.encoder.layer[-1].output.LayerNorm.parameters()).mul_(2)
     assert model.encode_query("cost of a pool").weights.tolist() != before.weights.tolist() and len(asked) == 4
+
+
+def test_an_entry_that_only_pads_the_vocabulary_is_named_by_its_id(padded_model, tmp_path):
+    padded_model.float().save_pretrained(tmp_path / "checkpoint")
+    ready = epic.Epic.from_pretrained(tmp_path / "checkpoint")
+    (words,) = ready.encode_passages(["a pool"], words=True)
+    assert len(words) == ready.vocabulary and {
+        f"[unused {term}]" for term in range(ready.vocabulary - 3, ready.vocabulary)
+    } <= set(words)

@@ -2,13 +2,16 @@
 
 import json
 import re
+import sys
 
 import pytest
 import yaml
 
 from tests.conftest import ROOT, snakemake
+from tests.published import leaks, telling
 
 pytestmark = pytest.mark.smoke
+USER, SECRET = "jane-doe", "s3cr3t-t0ken"
 MODEL = {
     "id": "overlap", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "encoder": None, "start": None, "loss": "cross-entropy",
     "seed": 1, "prefix": "overlap", "label": "Word overlap", "group": "Other re-ranking", "tolerance": None,
@@ -43,9 +46,18 @@ def results(tmp_path_factory):
     (folder / "experiments").mkdir()
     (folder / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment()))
     targets = ["results/mine/report.html", "results/mine/rows/overlap-bm25.md", "results/mine/experiment.yaml"]
-    run = snakemake(*targets, directory=folder)
+    (folder / "home" / USER).mkdir(parents=True)
+    run = snakemake(
+        *targets, directory=folder, HOME=str(folder / "home" / USER), USER=USER, LOGNAME=USER, EPIC_PLANTED_SECRET=SECRET
+    )
     assert run.returncode == 0, run.stdout[-4000:]
     return folder / "results" / "mine"
+
+
+def test_no_file_but_logs_tells_of_the_user_the_machine_or_its_environment(results):
+    folder = results.parents[1]
+    found = leaks(results, USER, SECRET, str(folder), str(ROOT), sys.prefix, *telling())
+    assert found == {} and (results / "report.html").exists()
 
 
 def test_it_is_trained_and_has_a_card(results):

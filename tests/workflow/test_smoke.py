@@ -2,12 +2,15 @@
 
 import json
 import shutil
+import sys
 from functools import partial
 
 import numpy as np
 import pytest
 import yaml
 
+from tests.conftest import ROOT
+from tests.published import leaks, telling
 from tests.workflow.conftest import command
 
 pytestmark = pytest.mark.smoke
@@ -243,10 +246,13 @@ def test_the_report_claims_and_metadata_are_complete_and_agree(results):
 
 def test_the_experiment_is_written_as_it_is_run(results):
     from epic.experiment.check import load_experiments
-    from tests.conftest import ROOT
 
     written = yaml.safe_load((results / "experiment.yaml").read_text())
     assert written == load_experiments([ROOT / "workflow" / "experiments"])["smoke"] and len(written["rows"]) == 25
+
+
+def test_no_file_but_logs_tells_of_the_user_the_machine_or_its_places(copy, results):
+    assert leaks(results, *telling(), str(copy), str(ROOT), sys.prefix) == {}
 
 
 def test_snakemakes_own_report_works_offline(copy):

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from epic.core.files import replacing, scratch
 from epic.core.machine import machine
 from epic.core.stage import stage
-from epic.latency.latency import Bench, System, measure, timed_queries
+from epic.latency.latency import Bench, System, java_version, measure, timed_queries
 from epic.latency.timings import write_latency
 
 with stage(snakemake):
@@ -18,7 +18,7 @@ with stage(snakemake):
             for row, files in params.files.items()
         }
         found = measure(systems, queries, settings["warm_up"])
-    where = machine() | {"threads": params.threads}
+    where = machine() | {"threads": params.threads, "java": java_version()}
     with replacing(out) as draft:
         draft.mkdir()
         for row, (timings, skipped) in found.items():

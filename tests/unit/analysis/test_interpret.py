@@ -8,6 +8,7 @@ from epic.analysis.interpret import chosen_passages, passage_weights, predicted_
 from epic.core.files import InputError
 from epic.first_stage.expand import expand
 from epic.model.query_torch import query_vector
+from epic.report.words import words_figure
 from epic.vectors.phi import document_vectors
 
 
@@ -70,3 +71,16 @@ def test_everything_is_written_and_the_same_each_time(paper_model, collection, s
     assert passage["predicted"]["pieces"] == ["d1", "s0", "s1"] and passage["predicted"]["weights"] == [2.0, 1.0, 1.0]
     write_interpretation(paper_model, collection, {"queries": [], "passages": ["0"]}, {}, None, 5, tmp_path / "three")
     assert json.loads((tmp_path / "three").read_text())["passages"][0]["predicted"] is None
+
+
+def test_entries_that_only_pad_the_vocabulary_are_no_expansion(padded_model, collection, tmp_path):
+    shown = passage_weights(padded_model, "7", "a pool", 5)["expansion"]
+    assert len(shown["pieces"]) == 10 and not any(piece is None or piece.startswith("[") for piece in shown["pieces"])
+    write_interpretation(padded_model, collection, {"queries": ["a pool"], "passages": ["1"]}, {}, None, 5, tmp_path / "out")
+    words_figure(tmp_path / "out", "title", [tmp_path / "words.png"])
+
+
+def test_as_many_expansion_terms_are_shown_however_many_entries_pad_the_vocabulary(padded_model, monkeypatch):
+    every = passage_weights(padded_model, "7", "a pool", 5)["expansion"]["pieces"]
+    monkeypatch.setattr("epic.analysis.interpret.word_of", lambda tokenizer, term: "x" if term == 20 else f"[unused {term}]")
+    assert passage_weights(padded_model, "7", "a pool", 5)["expansion"]["pieces"] == ["x"] and len(every) == 10

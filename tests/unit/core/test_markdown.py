@@ -3,8 +3,10 @@
 import pandas as pd
 import pytest
 
-from epic.core.markdown import as_text, markdown_table
-from tests.markdown import cells
+from epic.core.markdown import as_text, code, markdown_table, plain
+from epic.core.visible import one_line
+from tests.hostile import TEXTS
+from tests.markdown import Page, cells
 
 
 def test_text_stands_to_the_left_and_numbers_to_the_right():
@@ -48,3 +50,39 @@ def test_a_frame_is_not_altered():
     frame = pd.DataFrame({"a|b": ["x|y", None]})
     markdown_table(frame)
     assert frame.columns.tolist() == ["a|b"] and frame["a|b"].tolist()[0] == "x|y"
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_text_is_read_as_it_stands_in_a_paragraph_a_heading_and_a_cell(text):
+    seen = one_line(text)
+    for page, tags in ((plain(text), ["p"]), (f"# {plain(text)}", ["h1"]), (f"*{plain(text)}*", ["p", "em"])):
+        found = Page(page)
+        assert found.text.strip() == seen and found.tags == tags
+    found = Page(markdown_table(pd.DataFrame({"x": [text, "z"], text: ["y", "y"]})))
+    assert [cell.strip() for cell in found.cells] == ["x", seen, seen, "y", "z", "y"]
+    assert set(found.tags) == {"table", "thead", "tbody", "tr", "th", "td"}
+
+
+@pytest.mark.parametrize("text", [*TEXTS, "plain", "a\\|b", "``", "x` y"])
+def test_code_is_read_as_it_stands(text):
+    assert Page(code(text)).text.strip() == one_line(text)
+    found = Page(markdown_table(pd.DataFrame({"a": [code(text), "z"], "b": ["y", "y"]}), marked=["a"]))
+    assert [cell.strip() for cell in found.cells] == ["a", "b", one_line(text), "y", "z", "y"]
+    assert set(found.tags) <= {"table", "thead", "tbody", "tr", "th", "td", "code"}
+
+
+def test_an_ordinary_text_is_not_cluttered_with_escapes():
+    for text in (
+        "BM25 + EPIC, r=1000",
+        "p < 0.01 & more",
+        "nDCG_cut_10",
+        "-0.0123",
+        "+1.5",
+        "0.300",
+        "a-b",
+        "95 % (±0.1)",
+        "x > y",
+        "R@1000",
+    ):
+        assert plain(text) == text
+    assert code("path:my#test") == "`path:my#test`"

@@ -176,7 +176,9 @@ def test_a_file_placed_by_hand_is_checked_and_used_without_network(folder, monke
     assert kept_at("results/x/fetch/file.zip") == folder / "shared" / "file.zip"
     (folder / "shared").mkdir()
     (folder / "shared" / "file.zip").write_bytes(CONTENT[:-1])
-    with pytest.raises(InputError, match=rf"shared/file\.zip has md5 .*, expected {MD5}: .*replace or delete it"):
+    with pytest.raises(
+        InputError, match=rf"shared/file\.zip has md5 .*, expected {MD5}: .*put the right one there, or move it away"
+    ):
         got(folder, "http://127.0.0.1:9/x")
     assert (folder / "shared" / "file.zip").exists()
     (folder / "shared" / "file.zip").write_bytes(CONTENT)

@@ -207,7 +207,7 @@ def test_a_damaged_archive_is_named_with_both_md5s(tmp_path):
     archive.write_bytes(archive.read_bytes()[:200])
     run = prepare(tmp_path / "home", tmp_path / "out")
     assert run.returncode and "31644046b18952c1386cd4564ba2ae69" in run.stderr and "cannot be read" in run.stderr
-    assert f"InputError: msmarco-passage: {archive}" in run.stderr and "delete it to download it anew" in run.stderr
+    assert f"InputError: msmarco-passage: {archive}" in run.stderr and "move this one away to download it anew" in run.stderr
 
 
 def test_the_page_on_offline_runs_lists_every_file_that_the_paper_needs_with_size_md5_and_place(tmp_path):

@@ -117,7 +117,7 @@ def test_a_family_is_corrected_as_one_and_the_file_is_the_same_each_time(tmp_pat
 
 def test_systems_over_other_queries_are_not_compared():
     values = pd.DataFrame({"a": {"q": 1.0, "r": 0.5}, "b": {"q": 0.5}, "c": {"r": 0.0, "q": 0.1}, "d": {"s": 1.0, "t": 0.0}})
-    with pytest.raises(InputError, match="a and b were not evaluated on the same queries; delete their values, evaluate again"):
+    with pytest.raises(InputError, match="a and b were not evaluated on the same queries; evaluate both anew"):
         paired(values, "a", "b")
     with pytest.raises(InputError, match="d and a were not"):
         paired(values, "d", "a")

@@ -6,12 +6,14 @@ import pytest
 import yaml
 
 from epic.core.files import InputError
+from epic.core.visible import one_line
 from epic.judging.checks import CHECKS
 from epic.judging.claims import _verdict, check, check_all, markdown, read_claims, shown, write_claims
 from epic.judging.evidence import Found
 from epic.judging.verdicts import said
+from tests.hostile import ALL, unseen
 from tests.judging import CLAIMS, FAMILIES, verdicts
-from tests.markdown import cells
+from tests.markdown import Page, cells
 
 
 def test_on_other_data_numbers_are_not_compared_and_order_is_only_seen(evidence):
@@ -138,3 +140,15 @@ def test_a_claim_is_said_once_and_cannot_break_the_table():
 def test_the_claims_are_about_the_paper_s_own_family(evidence):
     found = check_all(read_claims(CLAIMS), evidence, {None: [], "paper": [], "tk": []}, FAMILIES)
     assert {result["model"] for claim in found for result in claim["results"]} == {None, "paper"}
+
+
+def test_whatever_a_text_says_the_page_shows_it():
+    def page(text):
+        result = {"model": "paper", "ours": 0.3, "verdict": "holds", "because": [text], "detail": text}
+        return markdown(
+            [{"id": "x", "section": text, "says": text, "published": 0.3, "unit": None, "results": [result]}], text, text
+        )
+
+    found, tame, shown = Page(page(ALL)), Page(page("x")), one_line(ALL)
+    assert not unseen(page(ALL)) and found.tags == tame.tags and len(found.cells) == len(tame.cells)
+    assert found.text.count(shown) == tame.text.count("x", tame.text.index(":")) == 6

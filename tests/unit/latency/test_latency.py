@@ -7,7 +7,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.core.mapped import Mapped, evict
-from epic.latency.latency import Bench, measure, timed_queries
+from epic.latency.latency import Bench, java_version, measure, timed_queries
 
 
 class Recorder:
@@ -81,3 +81,19 @@ def test_the_first_queries_are_timed_and_too_few_are_an_error(tmp_path):
     assert timed_queries(tmp_path / "q.tsv", 1, 1) == {"a": "A", "b": "B"}
     with pytest.raises(InputError, match=r"needs 2 \+ 2 queries, .*q\.tsv has 3"):
         timed_queries(tmp_path / "q.tsv", 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("release", "version"),
+    [
+        ('JAVA_VERSION="21.0.8"\nMODULES="java.base"\n', "21.0.8"),
+        ('A="x"\nJAVA_VERSION="22-ea+36"\n', "22-ea+36"),
+        ("nothing\n", None),
+        (None, None),
+    ],
+)
+def test_the_version_of_java_is_said_and_not_its_place(monkeypatch, tmp_path, release, version):
+    monkeypatch.setattr("epic.first_stage.anserini.java_home", lambda: tmp_path)
+    if release is not None:
+        (tmp_path / "release").write_text(release)
+    assert java_version() == version

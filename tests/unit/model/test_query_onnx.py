@@ -60,7 +60,7 @@ def test_a_graph_of_other_weights_is_refused(checkpoint, mlm_encoder, tmp_path):
 def test_a_damaged_graph_is_refused(checkpoint):
     content = (checkpoint / "query.onnx").read_bytes()
     (checkpoint / "query.onnx").write_bytes(content[: len(content) // 2])
-    with pytest.raises(InputError, match=r"query\.onnx: cannot be read .*; delete it and torch is used instead"):
+    with pytest.raises(InputError, match=r"query\.onnx: cannot be read .*; move it away, and torch is used instead"):
         graph_session(checkpoint, 1)
 
 

@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer, models, processors
 
 from epic.core.files import InputError
-from epic.model.tokens import special_tokens, tokenizer_of, windows_of
+from epic.model.tokens import special_tokens, tokenizer_of, windows_of, word_of
 from tests.conftest import ROOT
 
 
@@ -76,3 +76,9 @@ def test_limits_and_padding_that_an_encoder_ships_are_taken_off(tiny_encoder, tm
 def test_nothing_here_needs_torch():
     code = "import sys, epic.model.tokens; print('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout == "False\n"
+
+
+def test_every_entry_of_the_vocabulary_has_a_name(padded_model):
+    names = [word_of(padded_model.tokenizer, term) for term in range(padded_model.vocabulary)]
+    assert len(set(names)) == len(names) and names[0] == "[PAD]"
+    assert names[-3:] == [f"[unused {term}]" for term in range(len(names) - 3, len(names))]

@@ -3,7 +3,9 @@
 import json
 
 import pytest
+from matplotlib.text import Text
 
+from epic.core.visible import one_line
 from epic.report.charts import (
     cutoffs,
     distinct,
@@ -18,6 +20,8 @@ from epic.report.charts import (
     together,
     tradeoff,
 )
+from epic.report.figures import drawable
+from tests.hostile import ALL, TEXTS
 
 STAGE = {"mean": 2.0, "interval": [1.0, 3.0], "p50": 2.0, "p95": 3.0, "p99": 3.0}
 
@@ -110,3 +114,24 @@ def test_nothing_published_and_nothing_run_is_drawn_empty(tmp_path):
     tradeoff(tmp_path / "table.json", [tmp_path / "a.png"])
     pruning(tmp_path / "table.json", [tmp_path / "b.png"])
     assert (tmp_path / "a.png").exists() and (tmp_path / "b.png").exists()
+
+
+@pytest.mark.parametrize("text", [*TEXTS, r"$\frac{", "$a$ and $b$", r"100 \$ $", "_private"])
+def test_a_text_is_drawn_as_it_stands(text):
+    drawn_text, is_formula = Text(text=drawable(text))._preprocess_math(drawable(text))
+    assert not is_formula and drawn_text.strip() == one_line(text) and not drawable(text).startswith("_")
+
+
+def test_whatever_a_label_says_the_figures_are_drawn_and_the_legend_has_it(tmp_path, monkeypatch):
+    legends = []
+    monkeypatch.setattr("matplotlib.figure.Figure.legend", lambda self, handles, labels, **options: legends.append(list(labels)))
+    label = f"_{ALL} $\\frac{{"
+    rows = [ROWS[0] | {"label": label}, *ROWS[1:5], ROWS[5] | {"label": label}]
+    (tmp_path / "table.json").write_text(json.dumps({"rows": rows, "headline": "test"}))
+    latency = {"ms": {"retrieve": STAGE, "$x": STAGE, "total": STAGE}, "stages": {"beside": [["retrieve"]], "after": ["$x"]}}
+    (tmp_path / "l.json").write_text(json.dumps(latency))
+    tradeoff(tmp_path / "table.json", [tmp_path / "t.png", tmp_path / "t.pdf"])
+    stages(tmp_path / "table.json", {"bm25": tmp_path / "l.json"}, [tmp_path / "s.png", tmp_path / "s.pdf"])
+    assert drawable(label) in legends[0] and all(
+        (tmp_path / name).stat().st_size > 5000 for name in ("t.png", "t.pdf", "s.png", "s.pdf")
+    )

@@ -29,7 +29,7 @@ def test_what_differs_between_repeats_stands_in_a_block_of_its_own(tmp_path):
         )
     one, two = (json.loads((tmp_path / name).read_text()) for name in ("one", "two"))
     run = one.pop("this_run"), two.pop("this_run")
-    assert one == two and all(set(block) == {"written", "host", "machine"} for block in run)
+    assert one == two and all(set(block) == {"written", "machine"} for block in run)
     assert one["experiment"] == {"name": "mine", "sha256": sha256_of(tmp_path / "mine.yaml"), "title": "T"}
     assert one["collection"]["count"] == 3 and one["rows_sha256"] == {"bm25": sha256_of(tmp_path / "bm25.json")}
     assert one["models_sha256"]["paper"].startswith("e3b0c442") and one["commands"] == {"": "make it"}

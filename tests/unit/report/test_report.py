@@ -1,15 +1,20 @@
 """The report: complete, self-contained, and safe whatever a text says."""
 
 import base64
+import hashlib
 import json
 import re
+from collections import Counter
+from html.parser import HTMLParser
 
 import pytest
 
+from epic.core.visible import visible
 from epic.latency.timings import write_latency
 from epic.report.figures import drawn
 from epic.report.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
 from tests.conftest import ROOT
+from tests.hostile import ALL, LINES, QUOTES, unseen
 from tests.latency import ABOUT, total
 
 PAGE = ROOT / "workflow" / "report"
@@ -38,10 +43,10 @@ def row(name, kind, ours, published, group="G", stage="bm25", **more):
     return found | {"verdict": "not comparable" if ours else "not run", "because": ["other collection"] if ours else []} | more
 
 
-def facts(record):
+def facts(record, hostile):
     """A row's own JSON, as far as the report shows it."""
     entry = {
-        "source": HOSTILE,
+        "source": hostile,
         "query_set": "dev",
         "metric": "RR@10",
         "value": 0.198,
@@ -60,22 +65,22 @@ def comparison(system, baseline):
     return found | {"conclusion": "different", "significant": True, "margin": None}
 
 
-def write_page(folder):
+def write_page(folder, hostile=HOSTILE, metadata=None):
     """A report of made-up results: four rows, whose order by MRR@10 is not that of the page."""
     rows = [
         row("bm25", "first-stage", 0.25, 0.198),
         row("doc2query", "published-only", None, 0.218, stage=None),
         row("epic", "model", 0.41, 0.273, "H", model="paper", keep="full", marks="a"),
-        row("pruned", "model", 0.34, 0.241, "H", model="paper", keep=100, label=HOSTILE),
+        row("pruned", "model", 0.34, 0.241, "H", model="paper", keep=100, label=hostile),
     ]
     gain = {"system": "epic", "baseline": "bm25", "effect_ratio": 2.0, "delta_relative_improvement": -0.1}
     order = {"model": "paper", "systems": 3, "kendall_tau": 1.0, "because": ["other collection"], "gains": [gain]}
-    table = {"title": "Made up", "headline": "test", "caption": HOSTILE, "rows": rows, "note": HOSTILE}
+    table = {"title": "Made up", "headline": "test", "caption": hostile, "rows": rows, "note": hostile}
     table["over"] = {"query_set": "test", "models": [order]}
-    result = {"model": "paper", "ours": 0.05, "verdict": "does not hold", "because": [], "detail": HOSTILE}
-    claim = {"id": "x", "section": "pruning", "says": HOSTILE, "published": 0.74, "unit": "share", "results": [result]}
+    result = {"model": "paper", "ours": 0.05, "verdict": "does not hold", "because": [], "detail": hostile}
+    claim = {"id": "x", "section": "pruning", "says": hostile, "published": 0.74, "unit": "share", "results": [result]}
     family = {"mark": "a", "says": "EPIC against its first stage", "margin": None, "tests": [comparison("epic", "bm25")]}
-    query = {"text": HOSTILE, "pieces": ["cost", HOSTILE], "weights": [0.1, 0.9]}
+    query = {"text": hostile, "pieces": ["cost", hostile], "weights": [0.1, 0.9]}
     passage = {
         "doc_id": "7",
         "text": "t",
@@ -94,9 +99,9 @@ def write_page(folder):
     cost = {"stores": [store], "passages_per_second": 16.0, "compute": {"device": "cpu", "threads": 1}, "passages": 336}
     cost |= {"ms_marco_hours": 150.0, "ms_marco_passages": 8_841_823}
     machine = {"gpu": ["GeForce"], "cpu": "C", "cores": 2, "memory_gb": 24, "system": "Linux"}
-    metadata = {"experiment": {"name": "mine", "sha256": "0" * 64}, "code": {"commit": "c" * 40, "changed_files": True}}
-    metadata |= {"collection": {"documents": "path:x", "count": 3}, "models_sha256": {"paper": "1" * 64}, "settings": HOSTILE}
-    metadata |= {"this_run": {"written": "2026-01-01T00:00:00+00:00", "host": "h", "machine": machine}}
+    described = {"experiment": {"name": "mine", "sha256": "0" * 64}, "code": {"commit": "c" * 40, "changed_files": True}}
+    described |= {"collection": {"documents": "path:x", "count": 3}, "models_sha256": {"paper": "1" * 64}, "settings": hostile}
+    described |= {"this_run": {"written": "2026-01-01T00:00:00+00:00", "machine": machine}}
     timings = {}
     for name in ("bm25", "epic", "pruned"):
         timings[name] = folder / f"{name}.tsv"
@@ -110,9 +115,9 @@ def write_page(folder):
         "deviations": ROOT / "docs" / "deviations.md",
         "table": written("table.json", table),
         "claims": written("claims.json", {"claims": [claim]}),
-        "metadata": written("metadata.json", metadata),
+        "metadata": metadata or written("metadata.json", described),
         "significance": {"test": written("significance.json", {"alpha": 0.01, "metric": "RR@10", "families": [family]})},
-        "rows": {record["id"]: written(f"row-{record['id']}.json", facts(record)) for record in rows},
+        "rows": {record["id"]: written(f"row-{record['id']}.json", facts(record, hostile)) for record in rows},
         "latencies": {name: folder / f"{name}.json" for name in timings},
         "timings": timings,
         "costs": {"paper": written("costs.json", cost)},
@@ -122,7 +127,7 @@ def write_page(folder):
         axes.plot([1, 2])
     commands = {"": "snakemake all", "bm25": "snakemake bm25", "doc2query": None, "epic": "snakemake epic 'x'", "pruned": "p"}
     write_report(
-        files, commands, [("train.batch_size", 16, HOSTILE)], [folder / "frequencies-paper.png"], PAGE, folder / "report.html"
+        files, commands, [("train.batch_size", 16, hostile)], [folder / "frequencies-paper.png"], PAGE, folder / "report.html"
     )
     return folder / "report.html"
 
@@ -151,6 +156,41 @@ def test_the_page_needs_nothing_from_anywhere(page, tmp_path):
 
 def test_a_text_cannot_break_out(page):
     assert HOSTILE not in page and page.count("<script>") == 1 and "&lt;script&gt;alert" in page
+
+
+class Parts(HTMLParser):
+    """The tags and attributes of a page, and its texts."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.texts = Counter(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags[tag, *(name for name, _ in attributes)] += 1
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("hostile", [ALL, LINES, QUOTES])
+def test_whatever_a_text_says_the_page_has_the_same_tags_and_shows_the_text(tmp_path, hostile):
+    found, tame = (Parts(write_page(tmp_path, text).read_text()) for text in (hostile, "tame"))
+    assert found.tags == tame.tags and len(tame.tags) > 50
+    places = sum("tame" in text for text in tame.texts) - 1  # the metadata show it as JSON writes it
+    assert sum(visible(hostile) in text for text in found.texts) >= places > 5
+
+
+def test_nothing_on_the_page_is_unseen_or_moves_what_stands_beside_it(tmp_path):
+    assert unseen(write_page(tmp_path, ALL).read_text()) == []
+    assert inline_code("a\u202eb `c\u202ed`") == r"a\u202eb <code>c\u202ed</code>"
+
+
+def test_only_the_pages_own_script_may_run(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', page)[1]
+    script = re.search(r"<script>(.*)</script>", page, re.DOTALL)[1]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}';" in policy and policy.startswith("default-src 'none';")
 
 
 def test_the_page_is_the_same_bytes_for_the_same_results(tmp_path):

@@ -2,13 +2,16 @@
 
 import json
 
+from epic.core.visible import one_line
 from epic.corpus.query_counts import counts_of, write_counts
 from epic.corpus.runs import write_answers
 from epic.judging.rows import write_row
 from epic.report.row_page import render_row
+from tests.hostile import ALL, unseen
 from tests.judging import entry
+from tests.judging import row as judged
 from tests.latency import STAGE
-from tests.markdown import cells
+from tests.markdown import Page, cells
 
 
 def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
@@ -50,3 +53,20 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     assert "No cold pass: not here" in page and "reports 48 ms" in page
     assert "Against `bm25` on test: +0.1250 RR@10" in page and "1 won, 1 tied, 0 lost" in page
     assert "a note" in page and "snakemake it" in page and "load" not in page
+
+
+def test_whatever_a_text_says_the_page_shows_it(tmp_path):
+    hostile = {"settings": {"first_stage": {"label": ALL, "k1": 0.9}, "x": "a|b"}, "label": ALL, "group": ALL.lower()}
+    for name, text, changes in (
+        ("hostile", ALL, hostile),
+        ("tame", "z", {"settings": {"first_stage": {"label": "x", "k1": 0.9}, "x": "y"}}),
+    ):
+        row = judged({"test": {"RR@10": 0.5, "queries": 3}}, [entry(source=text)], **changes)
+        (tmp_path / "row.json").write_text(json.dumps(row))
+        render_row(tmp_path / "row.json", None, [], 0.01, text, "snakemake it", tmp_path / f"{name}.md")
+    page = (tmp_path / "hostile.md").read_text()
+    found, tame = Page(page), Page((tmp_path / "tame.md").read_text())
+    shown = one_line(ALL)
+    assert not unseen(page) and set(found.tags) == set(tame.tags) and len(found.cells) == len(tame.cells)
+    assert found.text.split("\n")[0] == shown and found.text.strip().endswith(shown)
+    assert {shown, f"label: {shown}, k1: 0.9", "a|b"} <= {cell.strip() for cell in found.cells}

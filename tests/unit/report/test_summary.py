@@ -7,6 +7,7 @@ import pytest
 from epic.core import seals
 from epic.core.files import InputError
 from epic.report.summary import WIDTH, finding, summary
+from tests.hostile import ALL, unseen
 
 
 def row(name, kind="model", first_stage="bm25", **more):
@@ -82,3 +83,8 @@ def test_numbers_that_were_changed_since_they_were_written_are_not_shown(results
     (tmp_path / name).write_text((tmp_path / name).read_text().replace("0.", "1.", 1))
     with pytest.raises(InputError, match="has other content than was written by the stage table"):
         summary(tmp_path)
+
+
+def test_a_label_gives_the_terminal_no_orders(results):
+    text = results(BM25 | {"label": ALL, "group": ALL, "verdict": ALL}, EPIC)
+    assert "\x1b" not in text and not unseen(text) and "\\u001b[31m" in text

@@ -3,14 +3,17 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 
+from epic.core.visible import one_line
 from epic.judging.verdicts import over_the_table
 from epic.report.table import build, caption, comma_separated, escape, latex, markdown, write_table
+from tests.hostile import ALL, FORMULAS, TEXTS, unseen
 from tests.judging import entry, row
 from tests.latency import STAGE
-from tests.markdown import cells
+from tests.markdown import Page, cells
 
 
 def family(mark, significant, system="a"):
@@ -136,3 +139,58 @@ def test_all_four_forms_say_the_same(tmp_path):
     record = next(csv.DictReader(io.StringIO(outs["csv"].read_text())))
     assert record["ours"] == "0.125" and record["marks"] == "x" and record["published"] == ""
     assert json.loads(outs["json"].read_text())["rows"][0]["ours"] == 0.125
+
+
+@pytest.mark.parametrize("text", [*TEXTS, ALL])
+def test_whatever_a_text_says_markdown_shows_it(rows, records, text):
+    records[0] |= {"label": text, "group": text}
+    page = markdown(records, over_the_table(rows, "test"), text)
+    found, tame = (
+        Page(page),
+        Page(markdown([record | {"label": "x", "group": "y"} for record in records], over_the_table(rows, "test"), "z")),
+    )
+    assert [cell.strip() for cell in found.cells].count(one_line(text)) == 2 and one_line(text) in found.text.split("\n")
+    assert set(found.tags) == set(tame.tags) and len(found.cells) == len(tame.cells) + 8 and not unseen(page)  # one more group
+
+
+@pytest.mark.parametrize("text", [*TEXTS, ALL])
+def test_whatever_a_text_says_latex_sets_it(records, text):
+    """Commands, groups and formulas are those of the table itself; each line of the table has seven ampersands, a heading none."""
+    records[0] |= {"label": text, "group": text}
+    page = latex(records, text)
+    written = escape(text)
+    assert page.count(written) >= 3 and not unseen(page)
+    without = re.sub(
+        r"\\(?:textbackslash|textasciitilde|textasciicircum|textasciigrave)\{\}|\\[&%$#_{}]|\$[<>|]\$|\{[][*]\}", "", written
+    )
+    assert not set(without) & set('\\&%$#_{}~^<>|`[]*\n"')
+    tame = latex([record | {"label": "x", "group": "y"} if record is records[0] else record for record in records], "z")
+    lines, expected = (re.split(r"\\\\\n", found)[:-1] for found in (page, tame))
+    assert [re.sub(r"\\&", "", line).count("&") for line in lines] == [line.count("&") - line.count(r"\&") for line in expected]
+
+
+def test_a_line_of_latex_does_not_begin_with_an_option_of_the_line_before(records):
+    records[0] |= {"label": "[2em] x"}
+    records[1] |= {"label": "* y"}
+    assert not re.search(r"\\\\\s*[\[*]", latex(records, "z"))
+
+
+@pytest.mark.parametrize("text", FORMULAS)
+def test_a_spreadsheet_computes_nothing(records, text):
+    records[0] |= {"label": text, "group": f"x{text}", "source": text}
+    first, second = csv.DictReader(io.StringIO(comma_separated(records)))
+    assert first["label"].startswith("'") and text.strip() in first["label"] and first["source"] == first["label"]
+    assert not first["group"].startswith("'") and not unseen(first["label"])
+    assert (
+        first["difference"] == str(records[0]["difference"]) and float(first["difference"]) > 0 and second["published"] == "0.25"
+    )
+
+
+def test_negative_numbers_stay_numbers_in_csv(records):
+    records[0]["difference"] = -0.01
+    assert next(csv.DictReader(io.StringIO(comma_separated(records))))["difference"] == "-0.01"
+
+
+def test_what_nobody_sees_is_written_out_in_csv(records):
+    records[0]["label"] = ALL
+    assert not unseen(comma_separated(records))

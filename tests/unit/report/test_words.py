@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from epic.core.files import InputError
+from epic.core.visible import one_line
 from epic.report.words import color, lines_of, shades, words_figure
+from tests import hostile
 
 
 def test_shades_go_from_the_least_to_the_most_of_a_text():
@@ -55,3 +57,24 @@ def test_a_darker_word_is_darker_in_the_picture(tmp_path):
     left, right = (image.imread(tmp_path / f"{name}.png")[..., 0] for name in ("left", "right"))
     darker = np.nonzero((left < right - 0.2).any(axis=0))[0]
     assert len(darker) and darker.max() < np.nonzero((right < left - 0.2).any(axis=0))[0].min() + 5
+
+
+def test_whatever_a_text_says_it_is_drawn_as_text(tmp_path):
+    query = {"text": hostile.ALL, "pieces": hostile.TEXTS, "weights": [float(place) for place in range(len(hostile.TEXTS))]}
+    passage = {
+        "doc_id": hostile.ALL,
+        "text": hostile.ALL,
+        "pieces": ["x"],
+        "weights": [1.0],
+        "expansion": {"pieces": [], "weights": []},
+        "predicted": None,
+    }
+    found = {"queries": [query], "passages": [passage]}
+    drawn = lines_of(found)
+    assert [word for word, _ in drawn[0][1]] == [one_line(text) for text in hostile.TEXTS] and drawn[1][
+        0
+    ] == f"Passage {one_line(hostile.ALL)}"
+    assert not any(hostile.unseen(heading + "".join(word for word, _ in words)) for heading, words in drawn)
+    (tmp_path / "texts.json").write_text(json.dumps(found))
+    words_figure(tmp_path / "texts.json", "title", [tmp_path / "words.png", tmp_path / "words.pdf"])
+    assert (tmp_path / "words.pdf").stat().st_size > 3000

@@ -1,8 +1,13 @@
 """The model card: what was trained, on what, how well."""
 
+import re
+
+from epic.core.visible import one_line
 from epic.rankers import epic as family
 from epic.training.card import model_card
 from epic.training.history import Iteration
+from tests.hostile import ALL, unseen
+from tests.markdown import Page
 
 ENCODER = {"source": "google-bert/bert-base-uncased", "revision": "86b5e09", "sha256": "68d4"}
 ENTRY = {
@@ -37,3 +42,27 @@ def test_an_untrained_or_imported_model_says_so_and_lists_no_training():
     assert "trained by the paper's authors, from `download:epic.p`, md5 `df75`" in imported
     assert "Experiment" not in imported and "None" not in imported
     assert "md5" not in model_card(SAID, None, ENTRY | {"start": start | {"md5": None}}, DATA, {}, [], "abc")
+
+
+def test_whatever_a_text_says_the_card_shows_it():
+    def card(text):
+        entry = ENTRY | {"encoder": {"source": text, "revision": text, "sha256": "68d4"}, "start": {"source": text, "md5": None}}
+        entry["settings"] = {"formulation": text, "x": {"y": text}}
+        data = {"data": {"documents": text}, "triples": {"source": text}}
+        history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)]
+        return model_card(SAID, "mine", entry, data, {"batch_size": text}, history, "abc").partition("\n---\n")[2]
+
+    found, tame = Page(card(ALL)), Page(card("z"))
+    assert not unseen(card(ALL)) and set(found.tags) == set(tame.tags) and len(found.cells) == len(tame.cells)
+    assert found.text.count(one_line(ALL)) == len(re.findall(r"\bz\b", tame.text)) == 8
+
+
+def test_a_card_names_no_folder_outside_of_the_working_directory(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    entry = ENTRY | {
+        "encoder": ENCODER | {"source": "path:/home/jane-doe/bert"},
+        "start": {"source": "path:/home/jane-doe/epic.p", "md5": None},
+    }
+    data = {"data": {"documents": "path:/home/jane-doe/coll"}, "triples": {"dataset": f"path:{tmp_path}/mine#train"}}
+    card = model_card(SAID, "mine", entry, data, {}, [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)], "abc")
+    assert "jane-doe" not in card and "`path:.../bert`" in card and "path:.../coll" in card and "path:mine\\#train" in card
