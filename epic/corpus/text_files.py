@@ -14,6 +14,7 @@ from epic.core.strict_json import parse_json
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
 WHOLE_NUMBER = re.compile(r"-?[0-9]+")
+LONGEST_ID = 500  # letters
 HIGHEST_GRADE = 1000  # collections have single digits, or percentages
 
 
@@ -83,8 +84,8 @@ def _field(found: dict, names: tuple[str, ...], where: str):
 
 
 def is_id(text: str) -> bool:
-    """Tell whether a text can be an id: printable, without blanks of any kind, and not empty."""
-    return text.isprintable() and " " not in text and text != ""
+    """Tell whether a text can be an id: printable, without blanks of any kind, and neither empty nor endless."""
+    return text.isprintable() and " " not in text and 0 < len(text) <= LONGEST_ID
 
 
 def as_id(value) -> str | None:

@@ -124,7 +124,19 @@ def test_an_empty_file_of_triples_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("value", "found"),
-    [("a", "a"), (7, "7"), ("é-1", "é-1"), (True, None), (1.0, None), ("", None), ("a b", None), ("a\n", None), ([1], None)],
+    [
+        ("a", "a"),
+        (7, "7"),
+        ("é-1", "é-1"),
+        (True, None),
+        (1.0, None),
+        ("", None),
+        ("a b", None),
+        ("a\n", None),
+        ("x" * 500, "x" * 500),
+        ("x" * 501, None),
+        ([1], None),
+    ],
 )
 def test_what_can_be_an_id(value, found):
     assert as_id(value) == found
