@@ -39,11 +39,14 @@ def read_table(path, about: str, keys: list[str], number: str, dtype: str) -> "p
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of lines that are longer than the header
             frame = pd.read_csv(io.BytesIO(data), dtype=types, **exact)
+        if list(frame.columns) != data.split(b"\n", 1)[0].decode().split("\t"):
+            raise ValueError("a column has no name, or that of another")  # pandas would make one up
         if list(frame.columns[: len(keys)]) != keys or number not in frame or frame.empty:
             raise ValueError(f"it has no rows or no columns {', '.join([*keys, number])}")
         frame = frame.set_index(keys)
         if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all():
             raise ValueError("a row stands twice, or a value is not finite")
     except (ValueError, OverflowError, pd.errors.ParserWarning) as error:
-        raise InputError(f"{path}: not a table of {about}; delete it and run again") from error
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: not a table of {about} ({reason}); delete it and run again") from error
     return frame

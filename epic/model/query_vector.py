@@ -67,7 +67,8 @@ def _parsed(line: str) -> tuple[str, QueryVector]:
         raise ValueError(f"{len(terms)} terms have {len(weights)} weights, or a weight is no number")
     if any(after <= before for before, after in pairwise(terms)):
         raise ValueError("the terms do not ascend")
-    vector = QueryVector(np.array(terms, dtype=np.uint16), np.array(weights, dtype=np.float32))
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, and is refused
+        vector = QueryVector(np.array(terms, dtype=np.uint16), np.array(weights, dtype=np.float32))
     if not np.isfinite(vector.weights).all():
         raise ValueError("a weight is not finite")
     return query_id, vector
