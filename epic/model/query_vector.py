@@ -44,9 +44,20 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
     write_text(out, "".join(f"{line}\n" for line in lines))
 
 
+class _Vectors(dict):
+    """Query vectors of a file; asking for a query that it lacks is refused with its name."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def __missing__(self, query_id: str):
+        raise InputError(f"{self.path} has no vector of query {query_id}; delete it and run again")
+
+
 def read_vectors(path) -> dict[str, QueryVector]:
     """Read query vectors by query id; refuse terms that do not ascend, and weights that are not finite or not as many."""
-    vectors = {}
+    vectors = _Vectors(path)
     for number, line in numbered_lines(path):
         try:
             query_id, vector = _parsed(line)

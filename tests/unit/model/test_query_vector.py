@@ -14,6 +14,8 @@ def test_query_vectors_survive_the_file_to_the_last_bit(tmp_path):
     found = read_vectors(tmp_path / "v.jsonl")
     assert found["q"].weights.tobytes() == weights.tobytes() and found["q"].terms.tolist() == [1, 2, 60_000]
     assert len(found["none"].terms) == 0
+    with pytest.raises(InputError, match=r"v\.jsonl has no vector of query lost; delete it and run again"):
+        found["lost"]
     (tmp_path / "v.jsonl").write_text('{"id": "q"\n')
     with pytest.raises(InputError, match=r"v\.jsonl line 1"):
         read_vectors(tmp_path / "v.jsonl")
