@@ -104,7 +104,7 @@ def write_json(path, value) -> None:
 def read_json(path):
     """Read a JSON file, or raise an InputError that names it."""
     try:
-        return parse_json(Path(path).read_text(encoding="utf-8"))
+        return parse_json(Path(path).read_text(encoding="utf-8"), zeros=True)  # of passages that somebody else read
     except ValueError as error:
         raise InputError(f"{path}: not valid JSON ({error}); it was damaged: make it again, or copy it anew") from error
 

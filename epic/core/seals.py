@@ -155,7 +155,7 @@ def _read(output: Path) -> dict:
     facts = read_json(_seal_of(output))
     files = facts.get("files") if isinstance(facts, dict) else None
     if not isinstance(files, dict) or not all({"bytes", "sha256"} <= fact.keys() for fact in files.values()):
-        raise InputError(f"{_seal_of(output)}: not a seal; delete it and make {output} again")
+        raise InputError(f"{_seal_of(output)}: not a seal; make {output} again")
     return facts
 
 

@@ -39,15 +39,18 @@ def read_table(path, about: str, keys: list[str], number: str, dtype: str) -> "p
         with warnings.catch_warnings():
             warnings.simplefilter("error", pd.errors.ParserWarning)  # of lines that are longer than the header
             frame = pd.read_csv(io.BytesIO(data), dtype=types, **exact)
+        if list(frame.columns) != data.split(b"\n", 1)[0].decode().split("\t"):
+            raise ValueError("a column has no name, or that of another")  # pandas would make one up
         if list(frame.columns[: len(keys)]) != keys or number not in frame or frame.empty:
             raise ValueError(f"it has no rows or no columns {', '.join([*keys, number])}")
         frame = frame.set_index(keys)
-        if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all() or (frame.to_numpy() < 0).any():
-            raise ValueError("a row stands twice, or a value is negative or not finite")
+        if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all():
+            raise ValueError("a row stands twice, or a value is not finite")
         if not all(
             name.isprintable() and name.strip() and " " not in name for level in keys for name in frame.index.unique(level)
         ):
             raise ValueError("a name is empty, or has blanks or control characters")
     except (ValueError, TypeError, OverflowError, pd.errors.ParserWarning) as error:
-        raise InputError(f"{path}: not a table of {about}; delete it and run again") from error
+        reason = " ".join(str(error).split())[:200]
+        raise InputError(f"{path}: not a table of {about} ({reason}); make it again") from error
     return frame

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from epic.core.files import InputError, read_json, write_json
 from epic.corpus.text_files import read_qrels
 
-AGAIN = "one of the two files is damaged or was edited: delete both and run again"
+AGAIN = "one of the two files is damaged or was edited: make both again"
 
 
 class Counts(NamedTuple):
@@ -42,7 +42,7 @@ def read_counts(path) -> Counts:
     except TypeError:
         counts = None
     if counts is None or any(type(count) is not int for count in counts[:3]) or not isinstance(counts.judged_ids, str):
-        raise InputError(f"{path}: not the counts of a query set; delete it and run again")
+        raise InputError(f"{path}: not the counts of a query set; make it again")
     return counts
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from epic.core.files import InputError, numbered_lines, read_json, replacing, write_json
 from epic.corpus.text_files import is_id
 
-AGAIN = "the run is not whole: delete it and run again"
+AGAIN = "the run is not whole: make it again"
 
 
 class ScoredDoc(NamedTuple):
@@ -61,14 +61,14 @@ def ranked_lists(path, tag: str | None = None) -> Iterator[tuple[str, list[Score
             done.add(name)
         if rank != str(len(hits) + 1):
             raise InputError(
-                f"{path} line {number}: rank {rank[:20]} of query {name} follows rank {len(hits)}; delete the run and run again"
+                f"{path} line {number}: rank {rank[:20]} of query {name} follows rank {len(hits)}; make the run again"
             )
         if doc_id in seen:
             raise InputError(f"{path} line {number}: document {doc_id} stands twice in query {name}")
         if score > lowest:
             raise InputError(
                 f"{path} line {number}: score {score:.9g} of rank {rank} of query {name} is higher than that of the rank before; "
-                "delete the run and run again"
+                "make the run again"
             )
         seen.add(doc_id)
         lowest = score
@@ -146,7 +146,7 @@ def read_answers(path) -> Answers:
             raise TypeError("a query id is no text")
         return answers
     except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: not the record of a run ({error}); delete it and run again") from error
+        raise InputError(f"{path}: not the record of a run ({error}); make it again") from error
 
 
 def refuse_lost_queries(run_path, answers_path, asked: Collection[str], answered: Collection[str]) -> None:

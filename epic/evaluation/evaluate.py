@@ -58,5 +58,5 @@ def read_values(path, metric: str = "RR@10") -> pd.DataFrame:
     outside = ((frame < -ROUNDING) | (frame > 1 + ROUNDING)).any(axis="columns")
     if outside.any():
         where = f"{path} line {2 + outside.to_numpy().argmax()}"
-        raise InputError(f"{where}: a value of query {outside.idxmax()} is not within 0 and 1; delete the file and run again")
+        raise InputError(f"{where}: a value of query {outside.idxmax()} is not within 0 and 1; make it again")
     return frame

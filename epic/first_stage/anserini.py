@@ -143,7 +143,7 @@ class Searcher:
         try:
             self._lucene = java_class(str(index))
         except JavaException as error:
-            raise InputError(f"{index}: Lucene cannot open it ({error}); delete it and run again") from error
+            raise InputError(f"{index}: Lucene cannot open it ({_reason(error)}); make it again") from error
         self._lucene.set_bm25(float(k1), float(b))
 
     def search(self, text: str, hits: int) -> list:
@@ -152,11 +152,16 @@ class Searcher:
             return self._lucene.search(text, hits)
         except self._failure as error:
             where = f"{self.index}: Lucene cannot search for {text[:60]!r}"
-            raise InputError(f"{where} ({error}); the index may be damaged: delete it and run again") from error
+            raise InputError(f"{where} ({_reason(error)}); the index may be damaged: make it again") from error
 
     def close(self) -> None:
         """Close the files of the index."""
         self._lucene.close()
+
+
+def _reason(error: Exception) -> str:
+    """Return what a Java exception says, without its stack."""
+    return str(error).partition("\n")[0].removeprefix("JVM exception occurred: ")
 
 
 def analyze(text: str) -> list[str]:

@@ -17,10 +17,10 @@ def refuse_damage(index) -> None:
     """Refuse an index with a file that is not as Lucene wrote it, or without any."""
     files = sorted(path for path in Path(index).iterdir() if path.name.startswith(LUCENE))
     if not any(path.name.startswith(SEGMENTS) for path in files):
-        raise InputError(f"{index}: not a Lucene index: it has no segments_N; delete it and run again")
+        raise InputError(f"{index}: not a Lucene index: it has no segments_N; make it again")
     for path in files:
         if not _is_whole(path):
-            raise InputError(f"{path}: not as Lucene wrote it, its checksum is another; delete {index} and run again")
+            raise InputError(f"{path}: not as Lucene wrote it, its checksum is another; make it again")
 
 
 def _is_whole(path: Path) -> bool:

@@ -59,6 +59,8 @@ def write_latency(timings: dict, skipped: str | None, about: dict, where: dict, 
 def read_totals(path) -> "pd.Series":
     """Read the total nanoseconds by query, warm, from a file that `write_latency` wrote."""
     frame = read_table(path, "timings", keys=["query_id", "pass"], number="total_ns", dtype="int64")
+    if WARM not in frame.index.get_level_values("pass") or (frame < 0).any(axis=None):
+        raise InputError(f"{path}: it has no {WARM} pass, or times below zero; make it again")
     return frame["total_ns"].xs(WARM, level="pass")
 
 

@@ -47,9 +47,20 @@ def write_vectors(vectors: dict[str, QueryVector], out) -> None:
     write_text(out, "".join(f"{line}\n" for line in lines))
 
 
+class _Vectors(dict):
+    """Query vectors of a file; asking for a query that it lacks is refused with its name."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.path = path
+
+    def __missing__(self, query_id: str):
+        raise InputError(f"{self.path} has no vector of query {query_id}; make it again")
+
+
 def read_vectors(path) -> dict[str, QueryVector]:
     """Read query vectors by query id; kernels read terms and weights side by side, so nothing but a vector is accepted."""
-    vectors: dict[str, QueryVector] = {}
+    vectors = _Vectors(path)
     for number, line in numbered_lines(path):
         try:
             found = parse_json(line)
@@ -58,7 +69,7 @@ def read_vectors(path) -> dict[str, QueryVector]:
                 raise ValueError("an id that is none or is given twice, or not as many terms as weights")
             vectors[query_id] = vector
         except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f"{path} line {number}: not a query vector ({error}); delete the file and run again") from error
+            raise InputError(f"{path} line {number}: not a query vector ({error}); make it again") from error
     return vectors
 
 

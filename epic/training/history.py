@@ -33,7 +33,7 @@ def read_history(path) -> list[Iteration]:
     """Read a history that `write_history` wrote."""
     lines = numbered_lines(path)
     if next(lines, (0, ""))[1].split("\t") != list(Iteration._fields):
-        raise InputError(f"{path}: not a training history; delete it and run again")
+        raise InputError(f"{path}: not a training history; make it again")
     history: list[Iteration] = []
     for number, line in lines:
         try:
@@ -41,9 +41,7 @@ def read_history(path) -> list[Iteration]:
             history.append(Iteration(*(kind(value) for kind, value in values)))
             _check(history)
         except ValueError as error:
-            raise InputError(
-                f"{path} line {number}: not of a training history ({str(error)[:100]}); delete it and run again"
-            ) from error
+            raise InputError(f"{path} line {number}: not of a training history ({str(error)[:100]}); make it again") from error
     return history
 
 

@@ -59,8 +59,8 @@ def read_frequencies(path) -> dict[int, int]:
         found = LINE.fullmatch(line)
         tenth = round(float(found[1]) * 10) if found else None
         if number == 1 or tenth is None or tenth in counts:
-            raise InputError(f"{path} line {number}: expected value and count, found {line[:60]!r}; delete it and run again")
+            raise InputError(f"{path} line {number}: expected value and count, found {line[:60]!r}; make it again")
         counts[tenth] = int(found[2])
     if not counts:
-        raise InputError(f"{path}: the file is empty, no values were counted; delete it and run again")
+        raise InputError(f"{path}: the file is empty, no values were counted; make it again")
     return counts

@@ -150,9 +150,7 @@ class Store:
                     sums[name].update(array)
                     read.append(array.reshape(-1, self.keep))  # (n, keep)
                 if (read[0][:, -1] >= self.vocabulary).any():  # terms ascend: the last is the largest
-                    raise InputError(
-                        f"{self.path}: a term beyond the vocabulary of {self.vocabulary}; delete {self.path} and run again"
-                    )
+                    raise InputError(f"{self.path}: a term beyond the vocabulary of {self.vocabulary}; make it again")
                 yield self.ids(rows), *read
         for name, found in sums.items():
             self._same(name, found.hexdigest())

@@ -80,7 +80,7 @@ class Named:
         return rows
 
     def _changed(self, name: str) -> InputError:
-        return InputError(f"{self._folder / name}: the content has changed; delete {self._folder} and run again")
+        return InputError(f"{self._folder / name}: the content has changed; make it again")
 
 
 class IdWriter:

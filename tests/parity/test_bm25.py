@@ -108,6 +108,15 @@ def test_a_search_that_fails_in_java_names_the_query(built, tmp_path, monkeypatc
     with pytest.raises(RuntimeError, match=r"Anserini failed: java\.\S+(Exception|Error)\b.*; no hits of query swim"):
         searched(tmp_path, tmp_path / "index", QUERIES)
     assert not list(tmp_path.glob("out*"))
+    lucene = java.Searcher(tmp_path / "index", 0.9, 0.4)
+    with pytest.raises(InputError, match=r"index: Lucene cannot search for 'swim' \(.*Exception.*\); the index may be damaged"):
+        lucene.search("swim", 10)
+    lucene.close()
+
+
+def test_a_folder_that_is_no_index_is_refused_by_its_name(tmp_path):
+    with pytest.raises(InputError, match=r"Lucene cannot open it \(.*\); make it again"):
+        java.Searcher(tmp_path, 0.9, 0.4)
 
 
 def test_the_searcher_for_latency_and_pyserini_give_the_same_ranking(built, runs, monkeypatch):

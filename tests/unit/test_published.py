@@ -30,6 +30,7 @@ from epic.vectors.throughput import write_pace
 from tests.conftest import ROOT
 from tests.latency import ABOUT, total
 from tests.published import leaks, telling
+from tests.query_sets import answered, counted
 from tests.unit.report.test_report import write_page
 
 USER, HOST, SECRET = "jane-doe", "janes-laptop", "s3cr3t-t0ken"
@@ -132,7 +133,14 @@ def write_rows(settings, out):
     (out / "values.tsv").write_text("query_id\tRR@10\nq\t0.5\nr\t0.0\n")
     (out / "a.run").write_text("q Q0 1 1 1.0 t\n")
     row = next(row for row in settings["rows"] if row["kind"] == "model" and row["first_stage"] == "doctttttquery")
-    write_row(row, row_settings(settings, row), [], ["test"], [out / "values.tsv"], [out / "a.run"], None, out / "row.json")
+    (out / "queries.tsv").write_text("q\tone\nr\ttwo\n")
+    (out / "qrels.txt").write_text("q 0 1 1\nr 0 2 1\n")
+    evaluated = (
+        [out / "values.tsv"],
+        [answered(out / "queries.tsv", out / "a.run")],
+        [counted(out / "queries.tsv", out / "qrels.txt")],
+    )
+    write_row(row, row_settings(settings, row), [], ["test"], evaluated, [out / "a.run"], None, out / "row.json")
     render_row(out / "row.json", out / "latency.json", [], 0.01, "a note", "snakemake it", out / "row.md")
 
 

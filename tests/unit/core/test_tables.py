@@ -98,17 +98,18 @@ def test_one_row_is_a_table(tmp_path):
         "query_id\tRR@10\nq\tinf\n",
         "query_id\tRR@10\nq\t0.5\nr\t0.63092",  # cut off within a number
         "query_id\tRR@10\nq\t0.5\nr\t0.5\nq\t0.25\n",  # a query twice
-        "query_id\tRR@10\nq\t-0.5\n",
         "query_id\tRR@10\n\t0.5\n",  # no name
         "query_id\tRR@10\nq r\t0.5\n",
         "query_id\tRR@10\nq\x01\t0.5\n",
         "query_id\tRR@10\nq\u00a0\t0.5\n",
         "query_id RR@10\nq 0.5\n",
+        "query_id\tRR@10\tRR@10\nq\t0.5\t0.25\n",  # a column twice
+        "query_id\tRR@10\t\nq\t0.5\t0.25\n",
         "<html>\n",
     ],
 )
 def test_what_is_no_such_table_is_refused(tmp_path, text):
-    with pytest.raises(InputError, match=r"t\.tsv: not a table of things; delete it and run again"):
+    with pytest.raises(InputError, match=r"t\.tsv: not a table of things \(.+\); make it again"):
         read(written(tmp_path, text))
 
 

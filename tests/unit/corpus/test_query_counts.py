@@ -34,5 +34,5 @@ def test_the_ids_of_judged_queries_count_in_their_order(tmp_path):
 )
 def test_damaged_counts_are_refused(tmp_path, text):
     (tmp_path / "c.json").write_text(text)
-    with pytest.raises(InputError, match=r"c\.json: not the counts of a query set; delete it and run again"):
+    with pytest.raises(InputError, match=r"c\.json: not the counts of a query set; make it again"):
         read_counts(tmp_path / "c.json")

@@ -99,9 +99,7 @@ def test_a_run_is_whole_if_it_has_the_queries_and_lines_that_were_written(tmp_pa
 )
 def test_a_run_that_lacks_a_query_or_a_line_is_refused(tmp_path, text, has):
     write_answers(tmp_path / "a.json", ["r", "none", "q"], {"q": 2, "r": 1})
-    with pytest.raises(
-        InputError, match=rf"a\.run has {has}, .*a\.json says 3 of 2; the run is not whole: delete it and run again"
-    ):
+    with pytest.raises(InputError, match=rf"a\.run has {has}, .*a\.json says 3 of 2; the run is not whole: make it again"):
         read_whole_run(written(tmp_path, text), tmp_path / "a.json")
 
 
@@ -130,5 +128,5 @@ def test_every_query_has_hits_or_is_known_to_have_none(tmp_path):
 )
 def test_a_damaged_record_is_refused(tmp_path, text):
     (tmp_path / "a.json").write_text(text)
-    with pytest.raises(InputError, match=r"a\.json: not the record of a run .*delete it and run again"):
+    with pytest.raises(InputError, match=r"a\.json: not the record of a run .*make it again"):
         read_answers(tmp_path / "a.json")

@@ -87,7 +87,7 @@ def test_one_query_is_enough(tmp_path):
 )
 def test_a_table_that_is_not_whole_is_refused(tmp_path, text):
     (tmp_path / "values.tsv").write_text(text)
-    with pytest.raises(InputError, match=r"values\.tsv: not a table of per-query values; delete it and run again"):
+    with pytest.raises(InputError, match=r"values\.tsv: not a table of per-query values \(.+\); make it again"):
         read_values(tmp_path / "values.tsv")
 
 
@@ -101,7 +101,7 @@ def test_a_table_that_is_not_whole_is_refused(tmp_path, text):
 )
 def test_a_value_outside_0_and_1_is_refused_with_its_line(tmp_path, text):
     (tmp_path / "values.tsv").write_text(text)
-    with pytest.raises(InputError, match=r"values\.tsv line 3: a value of query r is not within 0 and 1; delete the file"):
+    with pytest.raises(InputError, match=r"values\.tsv line 3: a value of query r is not within 0 and 1; make it again"):
         read_values(tmp_path / "values.tsv")
 
 

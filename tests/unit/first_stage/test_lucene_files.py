@@ -35,5 +35,5 @@ def test_files_of_any_length_are_whole_or_not(tmp_path, size):
 
 def test_an_index_without_its_list_of_segments_is_refused(tmp_path):
     lucene(tmp_path / "index", "_0.fdt")
-    with pytest.raises(InputError, match=r"index: not a Lucene index: it has no segments_N; delete it and run again"):
+    with pytest.raises(InputError, match=r"index: not a Lucene index: it has no segments_N; make it again"):
         refuse_damage(tmp_path / "index")

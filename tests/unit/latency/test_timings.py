@@ -64,7 +64,7 @@ def test_totals_are_known_by_the_name_of_their_column(tmp_path):
 )
 def test_what_is_no_table_of_timings_is_refused(tmp_path, text):
     (tmp_path / "broken.tsv").write_text(text)
-    with pytest.raises(InputError, match=r"broken\.tsv: not a table of timings; delete it and run again"):
+    with pytest.raises(InputError, match=r"broken\.tsv: not a table of timings \(.+\); make it again"):
         read_totals(tmp_path / "broken.tsv")
 
 
@@ -83,3 +83,10 @@ def test_the_overhead_is_paired_by_query(tmp_path):
     for one, two in (("system", "other"), ("other", "system"), ("system", "others")):
         with pytest.raises(InputError, match=rf"{one}\.tsv and .*{two}\.tsv were not timed on the same queries; time both anew"):
             overhead(tmp_path / f"{one}.tsv", tmp_path / f"{two}.tsv")
+
+
+@pytest.mark.parametrize("line", ["q\tcold\t5\n", "q\twarm\t-5\n"])
+def test_timings_without_a_warm_pass_or_below_zero_are_refused(tmp_path, line):
+    (tmp_path / "t.tsv").write_text("query_id\tpass\ttotal_ns\n" + line)
+    with pytest.raises(InputError, match=r"t\.tsv: it has no warm pass, or times below zero"):
+        read_totals(tmp_path / "t.tsv")

@@ -14,6 +14,8 @@ def test_query_vectors_survive_the_file_to_the_last_bit(tmp_path):
     found = read_vectors(tmp_path / "v.jsonl")
     assert found["q"].weights.tobytes() == weights.tobytes() and found["q"].terms.tolist() == [1, 2, 60_000]
     assert len(found["none"].terms) == 0
+    with pytest.raises(InputError, match=r"v\.jsonl has no vector of query lost; make it again"):
+        found["lost"]
     (tmp_path / "v.jsonl").write_text('{"id": "q"\n')
     with pytest.raises(InputError, match=r"v\.jsonl line 1"):
         read_vectors(tmp_path / "v.jsonl")
@@ -87,7 +89,7 @@ def test_a_passage_whose_weights_do_not_fit_float16_is_refused_by_its_id():
 )
 def test_a_line_that_is_no_vector_is_named(tmp_path, line):
     (tmp_path / "v.jsonl").write_text('{"id": "ü", "terms": [1], "weights": [0.5]}\n' + line + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match=r"v\.jsonl line 2: not a query vector .*delete the file and run again"):
+    with pytest.raises(InputError, match=r"v\.jsonl line 2: not a query vector .*make it again"):
         read_vectors(tmp_path / "v.jsonl")
 
 

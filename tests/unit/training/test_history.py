@@ -48,5 +48,5 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, line):
     write_history([Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)], tmp_path / "h.tsv")
     with (tmp_path / "h.tsv").open("a") as stream:
         stream.write(line + "\n")
-    with pytest.raises(InputError, match=r"h\.tsv line 3: not of a training history .*delete it and run again"):
+    with pytest.raises(InputError, match=r"h\.tsv line 3: not of a training history .*make it again"):
         read_history(tmp_path / "h.tsv")

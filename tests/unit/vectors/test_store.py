@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from epic.core.files import InputError
+from epic.core.files import InputError, sha256_of
 from epic.vectors.prune import prune
 from epic.vectors.store import Store, StoreWriter, open_store
 from tests.vectors import dense, write
@@ -127,7 +127,9 @@ def test_terms_beyond_the_vocabulary_of_the_header_are_refused_when_rows_are_gat
     write(tmp_path / "a", dense(3, 10), keep=10)
     header = json.loads((tmp_path / "a" / "header.json").read_text())
     assert len(list(Store(tmp_path / "a").blocks(2))) == 2
-    (tmp_path / "a" / "header.json").write_text(json.dumps(header | {"vocabulary": 9, "keep": 5, "documents": 6}))
+    (tmp_path / "a" / "sums.u64").write_bytes(bytes(48))
+    sums = header["sha256"] | {"sums.u64": sha256_of(tmp_path / "a" / "sums.u64")}
+    (tmp_path / "a" / "header.json").write_text(json.dumps(header | {"vocabulary": 9, "keep": 5, "documents": 6, "sha256": sums}))
     with pytest.raises(InputError, match="a term beyond the vocabulary of 9"):
         list(Store(tmp_path / "a").blocks(2))
 
