@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from epic.__main__ import main
+from epic.core.run_lock import release, take
 from epic.planning.repair import mend
 from epic.vectors.store import StoreWriter
 
@@ -89,3 +90,14 @@ def test_the_command_says_what_it_removed(results, caplog):
     os.truncate(results / "mine/encode/paper/1-of-2/terms.u16", 0)
     assert main(["mend", str(results)]) == 0
     assert "1-of-2/terms.u16: 0 bytes, the header promises 12" in caplog.text and "made again where it is needed" in caplog.text
+
+
+def test_nothing_is_removed_under_a_run_that_is_at_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    damaged = tmp_path / "results/smoke/prune/paper/20"
+    damaged.mkdir(parents=True)
+    take("results")
+    assert main(["mend", "results"]) == 1 and damaged.exists()
+    assert f"at work in this folder: process {os.getpid()}" in capsys.readouterr().err
+    release("results")
+    assert main(["mend", "results"]) == 0
