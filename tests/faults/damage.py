@@ -88,7 +88,7 @@ def nothing(data: bytes, chance: random.Random) -> bytes:
     return b""
 
 
-WAYS = [flip, digit, cut_line, zeros], [flip, digit, cut, nothing]  # the one and the other by turns
+WAYS = [flip, cut_line, zeros], [digit, cut, nothing]  # the one and the other by turns
 
 
 def trials(base: Folder, place: Path, rounds: int = 1) -> list[Trial]:
