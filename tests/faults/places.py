@@ -129,7 +129,11 @@ def readable(folder: Folder, options: dict) -> bool:
     """Tell whether a user can read the repository and its environment."""
     command = ["python", "-c", "import snakemake, epic; open('experiments/mine.yaml')"]
     environment = folder.environment(PYTHONPATH=folder.root)
-    return subprocess.run(command, cwd=folder.path, env=environment, capture_output=True, check=False, **options).returncode == 0
+    try:
+        run = subprocess.run(command, cwd=folder.path, env=environment, capture_output=True, check=False, **options)
+    except OSError:
+        return False
+    return run.returncode == 0
 
 
 def foreign_results(base: Folder, path: Path, whole: dict) -> Outcome:
