@@ -10,6 +10,8 @@ LOCK := $(addprefix requirements/,common.txt cpu.txt cuda.txt)
 CORES ?= all
 BENCH ?= full
 FUZZ ?= 5000
+# Not the scripts of .venv/bin: they name the folder they were installed in, and this one may have been moved or copied.
+HERE := PYTHONPATH=. python -P -m
 PYTEST := python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
@@ -35,22 +37,22 @@ smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, 
 mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (85 minutes on 2 cores)
 smoke mini:
 	@workflow/run.sh $@ --cores $(CORES)
-	@echo; epic show results/$@
+	@echo; $(HERE) epic show results/$@
 
 SEEDS := results/mini/evaluate/epic-bm25-full/test.tsv $(foreach seed,43 44,results/mini-seeds/evaluate/seed-$(seed)-full/test.tsv)
 mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
 	@workflow/run.sh $(SEEDS) results/mini-seeds/significance/test.json --cores $(CORES)
-	@echo; epic spread $(SEEDS)
+	@echo; $(HERE) epic spread $(SEEDS)
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1
-	@echo; epic show results/$@
+	@echo; $(HERE) epic show results/$@
 
 paper-plan: TARGET = all
 paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing)
 
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
-	@EPIC_PLAN=1 snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
+	@EPIC_PLAN=1 $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
 
 lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .

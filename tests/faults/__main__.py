@@ -28,7 +28,7 @@ def main() -> int:
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; all of them by default")
     parser.add_argument("--rounds", type=int, default=1, help="how often each kind of file is damaged in each way")
     parser.add_argument("--only", default="", help="only trials whose kind or description contains this")
-    parser.add_argument("--keep", action="store_true", help="keep the folders of trials that did not end well")
+    parser.add_argument("--keep", action="store_true", help="keep the folders of all trials")
     options = parser.parse_args()
     wanted = options.parts or PARTS
     if unknown := set(wanted) - set(PARTS):
@@ -37,7 +37,7 @@ def main() -> int:
     place = Path(tempfile.mkdtemp(prefix="epic-faults-"))
     place.chmod(0o755)  # other users try it, too
     try:
-        outcomes = tried(listed(place, wanted, options), options.keep)
+        outcomes = tried(listed(place, wanted, options))
     finally:
         if not options.keep:
             shutil.rmtree(place, ignore_errors=True)
@@ -80,11 +80,10 @@ def _not_mounted() -> Trial:
     return Trial("full disks and power cuts", "all", lambda: Outcome(NOT_TRIED, "this user may not mount; try as root"))
 
 
-def tried(trials: list[Trial], keep: bool) -> list[tuple[Trial, Outcome]]:
+def tried(trials: list[Trial]) -> list[tuple[Trial, Outcome]]:
     """Run all trials, two at a time, and say at once what did not end well."""
     with ThreadPoolExecutor(2) as pool:
-        found = list(pool.map(_tried, trials))
-    return found
+        return list(pool.map(_tried, trials))
 
 
 def _tried(trial: Trial) -> tuple[Trial, Outcome]:

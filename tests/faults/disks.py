@@ -29,6 +29,8 @@ def trials(base: Folder, fresh: Folder, place: Path) -> list[Trial]:
         for where in ("HOME", "TMPDIR", "IR_DATASETS_HOME"):
             doing = partial(full_place, base, place / f"full-{lack}-{where}", whole, lack, where)
             found.append(Trial(f"no {lack} elsewhere", where, doing))
+    for where in ("HOME", "TMPDIR"):
+        found.append(Trial("read-only", where, partial(read_only, base, place / f"read-only-{where}", whole, where)))
     found.append(Trial("full while training", "between validations", partial(full_training, base, place / "training", whole)))
     for stage in ("data", "encode", "evaluate", "rows"):
         found.append(Trial("power cut", f"in {stage}", partial(power_cut, base, place / f"power-{stage}", whole, stage)))
@@ -115,6 +117,15 @@ def full_place(fresh: Folder, path: Path, whole: dict, lack: str, where: str) ->
     with mounted(disk, "-t", "tmpfs", "-o", options, "tmpfs"):
         told = folder.run(**{where: disk})
         return until_it_fits(folder, whole, disk, told, **{where: disk})
+
+
+def read_only(base: Folder, path: Path, whole: dict, where: str) -> Outcome:
+    """Run where a variable points to a disk that can only be read."""
+    folder = base.copied(path)
+    folder.forget("retrieve/bm25/test.run", "encode", "prune", "rerank", "evaluate", "rows")
+    disk = folder.path / "disk"
+    with mounted(disk, "-t", "tmpfs", "-o", "ro", "tmpfs"):
+        return judged(folder.run(**{where: disk}), folder.results() == whole)
 
 
 def full_training(base: Folder, path: Path, whole: dict) -> Outcome:

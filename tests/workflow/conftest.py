@@ -29,7 +29,8 @@ def snakemake_in(folder):
     """The process id of the Snakemake that works in a folder."""
     for process in Path("/proc").glob("[0-9]*"):
         try:
-            if (process / "comm").read_text().strip() == "snakemake" and os.readlink(process / "cwd") == str(folder):
+            command = (process / "cmdline").read_bytes().split(b"\0")
+            if any(part.endswith(b"snakemake") for part in command) and os.readlink(process / "cwd") == str(folder):
                 return int(process.name)
         except OSError:
             continue

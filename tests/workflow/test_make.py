@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 
+from epic.core.run_lock import release, take
 from tests.conftest import ROOT, copy_repository, link_environment, snakemake
 
 PYTHON = """\
@@ -135,6 +137,48 @@ def test_a_folder_with_blanks_and_umlauts_is_like_any_other(tmp_path):
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
     assert run.returncode == 0, run.stderr
     assert (folder / "results" / "smoke" / "retrieve" / "bm25" / "test.run").stat().st_size
+
+
+def test_a_moved_folder_runs_with_the_environment_that_moved_with_it(tmp_path):
+    """Its scripts name a Python that is not there any more; those of a copy would run the original."""
+    folder = copy_repository(tmp_path / "moved")
+    link_environment(folder)
+    scripts = folder / ".venv" / "bin"
+    scripts.unlink()
+    scripts.mkdir()
+    (scripts / "python").symlink_to(sys.executable)
+    for name in ("snakemake", "epic"):
+        (scripts / name).write_text("#!/no/longer/here/.venv/bin/python\n")
+        (scripts / name).chmod(0o755)
+    run = make(folder, "plan", "TARGET=results/smoke/table.md")
+    assert run.returncode == 0 and "total" in run.stdout, run.stdout
+    environment = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}", "VERBOSE": ""}
+    environment.pop("PYTHONPATH", None)
+    command = [folder / "workflow" / "run.sh", "results/smoke/data/manifest.json", "--cores", "1"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 0 and "1 job done" in run.stderr, run.stderr
+
+
+def test_nothing_is_cleaned_under_a_run_that_is_at_work(tmp_path, monkeypatch):
+    folder = copy_repository(tmp_path / "repository")
+    link_environment(folder)
+    monkeypatch.chdir(folder)
+    (folder / "results" / "smoke").mkdir(parents=True)
+    take("results")
+    run = make(folder, "clean")
+    assert run.returncode and f"at work in this folder: process {os.getpid()}" in run.stdout
+    assert (folder / "results" / "smoke").exists() and (folder / "results" / ".run.lock").exists()
+    release("results")
+    assert make(folder, "clean").returncode == 0 and not (folder / "results" / "smoke").exists()
+
+
+@pytest.mark.parametrize("home", [None, "/nonexistent/home", "/proc"])
+def test_a_home_that_is_missing_or_cannot_be_written_is_no_reason_not_to_run(tmp_path, home):
+    environment = os.environ | {"HOME": home or "", "VERBOSE": ""}
+    environment = {name: value for name, value in environment.items() if name != "XDG_CACHE_HOME" and (home or name != "HOME")}
+    command = [ROOT / "workflow/run.sh", "results/smoke/data/manifest.json", "--snakefile", ROOT / "Snakefile", "--cores", "1"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert run.returncode == 0 and "1 job done" in run.stderr, run.stderr
 
 
 def test_the_snakefile_of_the_catalogue_plans_the_same_jobs(tmp_path):

@@ -123,14 +123,14 @@ def test_training_a_shard_and_snakemake_itself_are_killed_one_after_the_other(fo
     folder.forget("train", "encode", "weigh", "tune", *LATE)
     folder.kill(".train.py")
     folder.kill(".encode.py")
-    folder.kill("bin/snakemake", once=".encode.py")
+    folder.kill("snakemake", once=".encode.py")
     assert "ended without removing it" in folder.run(*ROWS)
     assert folder.rows() == folder.undisturbed
 
 
 def test_snakemake_alone_goes_on_by_itself_too_and_its_jobs_ended_with_it(folder):
     folder.forget(*LATE)
-    folder.kill("bin/snakemake", once=".rerank.py", by=SNAKEMAKE)
+    folder.kill("snakemake", once=".rerank.py", by=SNAKEMAKE)
     deadline = time.monotonic() + 20
     while folder.process(".rerank.py"):
         assert time.monotonic() < deadline, "a job lives on without its Snakemake"

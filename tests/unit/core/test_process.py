@@ -145,6 +145,14 @@ def test_a_run_names_itself():
     assert (int(number), int(started), boot, namespaces) == (os.getpid(), this.started, this.boot, this.namespaces)
 
 
+def ends(named, seconds=20):
+    """Tell whether a process ends within some seconds."""
+    deadline = time.monotonic() + seconds
+    while not has_ended(named) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return has_ended(named)
+
+
 PARENT = """
 import subprocess, sys
 from epic.core.process import ending_with_this
@@ -156,11 +164,8 @@ def test_a_child_is_killed_when_its_job_is_killed():
     job = subprocess.Popen([sys.executable, "-c", PARENT], cwd=ROOT, stdout=subprocess.PIPE, text=True)
     child = process_of(int(job.stdout.readline()))
     os.kill(job.pid, signal.SIGKILL)
-    job.communicate(timeout=20)  # the child had the pipe's other end, and closes it shortly before it is gone
-    deadline = time.monotonic() + 20
-    while not has_ended(child):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    job.communicate(timeout=20)  # the child had the pipe's other end
+    assert ends(child)
 
 
 def test_a_child_that_begins_after_its_job_has_ended_does_not_run_its_program():
@@ -168,3 +173,26 @@ def test_a_child_that_begins_after_its_job_has_ended_does_not_run_its_program():
     options["preexec_fn"] = type(options["preexec_fn"])(process._end_with, 1, process._libc())  # as if its parent were gone
     done = subprocess.run(["echo", "at work"], stdout=subprocess.PIPE, text=True, check=False, **options)
     assert (done.returncode, done.stdout) == (1, "")
+
+
+JAVA = """#!/bin/sh
+[ "$1" = -version ] && { echo 'version "21"' >&2; exit 0; }
+echo $$ > "$PLACE/number"
+exec sleep 60
+"""
+
+
+def test_java_is_killed_when_its_job_is_killed(tmp_path):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "java").write_text(JAVA)
+    (tmp_path / "bin" / "java").chmod(0o755)
+    code = "from epic.first_stage.anserini import anserini; anserini('index.IndexCollection', memory_mb=64)"
+    environment = os.environ | {"JAVA_HOME": str(tmp_path), "PLACE": str(tmp_path)}
+    job, deadline = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, env=environment), time.monotonic() + 60
+    while not (tmp_path / "number").exists() or not (tmp_path / "number").read_text().strip():
+        assert job.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    java = process_of(int((tmp_path / "number").read_text()))
+    job.kill()
+    job.wait()
+    assert ends(java)

@@ -1,6 +1,7 @@
 """The lock of a folder: one run at a time, taken over only from a process that has certainly ended."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -8,6 +9,7 @@ import stat
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -209,6 +211,24 @@ def test_of_many_that_find_a_lock_left_behind_one_gets_it(folder, other, tmp_pat
     for rival in rivals:
         rival.communicate("end\n")
     assert sorted(answers) == ["mine\n"] + ["refused\n"] * 7
+
+
+def test_who_was_late_to_remove_a_lock_left_behind_leaves_its_successor_alone(folder, other, tmp_path):
+    dead = subprocess.Popen(["sleep", "60"], cwd=tmp_path)
+    take(folder, dead.pid)
+    dead.kill()
+    dead.wait()
+    with open(folder / NAME) as stream, ThreadPoolExecutor(1) as pool:
+        fcntl.flock(stream, fcntl.LOCK_EX)  # as another one that is about to remove it
+        late = pool.submit(take, folder)
+        time.sleep(0.3)
+        assert not late.done()
+        (folder / NAME).unlink()
+        take(folder, other.pid)
+        fcntl.flock(stream, fcntl.LOCK_UN)
+        with pytest.raises(InputError, match=f"at work .*process {other.pid}"):
+            late.result(timeout=20)
+    assert written(folder)["number"] == other.pid
 
 
 SHELL = """

@@ -8,6 +8,7 @@ import pytest
 
 from epic.__main__ import main
 from epic.core import seals
+from epic.core.run_lock import release, take
 from epic.planning import repair
 from epic.planning.repair import mend
 from epic.vectors.store import StoreWriter
@@ -145,3 +146,14 @@ def test_the_command_says_what_it_set_aside(results, caplog):
     assert main(["mend", str(results)]) == 0
     assert "1-of-2/terms.u16 has 0 bytes; 12 bytes were written; it was set aside as" in caplog.text
     assert "made again where it is needed" in caplog.text
+
+
+def test_nothing_is_set_aside_under_a_run_that_is_at_work(results, capsys, monkeypatch):
+    monkeypatch.chdir(results.parent)
+    row = results / "mine/rows/bm25.json"
+    row.write_text("changed\n")
+    take("results")
+    assert main(["mend", "results"]) == 1 and row.exists()
+    assert f"at work in this folder: process {os.getpid()}" in capsys.readouterr().err
+    release("results")
+    assert main(["mend", "results"]) == 0 and not row.exists()
