@@ -159,7 +159,7 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
 
 def far_too_large(settings):
     """A collection that no disk holds."""
-    settings["data"]["count"] = 10**15
+    settings["data"]["count"] = 10**12
     settings["first_stages"][0]["predicted_queries"] = dict(settings["first_stages"][1]["predicted_queries"])
 
 
