@@ -124,9 +124,11 @@ def test_an_experiment_in_the_working_directory_is_found(tmp_path):
     assert run.returncode == 0 and jobs(run.stdout)["encode"] == 2 * 3  # of two models
 
 
-def test_a_misspelt_key_stops_everything_with_file_and_key(tmp_path):
+def test_a_misspelt_key_stops_what_asks_for_the_experiment_with_file_and_key(tmp_path):
     mine(tmp_path, lambda settings: settings["train"].update(lerning_rate=1))
     run = snakemake("smoke", "--dry-run", directory=tmp_path)
+    assert run.returncode == 0 and re.search(r"left out: .*mine\.yaml line \d+: train\.lerning_rate:", run.stdout)
+    run = snakemake("results/mine/table.md", "--dry-run", directory=tmp_path)
     assert run.returncode and re.search(r"mine\.yaml line \d+: train\.lerning_rate:", run.stdout) and "lerning_rate" in run.stdout
 
 
@@ -157,7 +159,7 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
 
 def far_too_large(settings):
     """A collection that no disk holds."""
-    settings["data"]["count"] = 10**15
+    settings["data"]["count"] = 10**12
     settings["first_stages"][0]["predicted_queries"] = dict(settings["first_stages"][1]["predicted_queries"])
 
 
