@@ -14,7 +14,7 @@ SUSPECT = re.compile(r"\\u(?:[dD][89a-fA-F]|0000)")  # an escape of half a chara
 
 
 def parse_json(text: str, zeros: bool = False):
-    """Return the value of a JSON text, or raise a ValueError that says what is wrong; zeros: whether texts may have zero bytes."""
+    """Return the value of a JSON text, or raise a ValueError that says what is wrong; zeros: texts may hold zero bytes."""
     try:
         value = _DECODER.decode(text)
     except RecursionError:
