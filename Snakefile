@@ -89,16 +89,15 @@ onstart:
     jobs = described(workflow.dag.needrun_jobs(), [rule.name for rule in workflow.rules])
     place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
     plan = bool(os.environ.get("EPIC_PLAN"))
-    if not plan:
-        try:
-            run_lock.take("results")
-        except ValueError as error:
-            raise refusal(str(error)) from None
     refused = preflight(EXPERIMENTS, jobs, place, only_plan=plan)
     if plan:
         sys.exit()
     if refused:
         raise refusal(refused)
+    try:
+        run_lock.take("results")
+    except ValueError as error:
+        raise refusal(str(error)) from None
 
 
 onsuccess:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from epic.core.files import InputError, numbered_lines, read_json, replacing, write_json
 from epic.corpus.text_files import is_id
 
+LONGEST_LINE = 6000  # letters; a longer one would fill the screen
 AGAIN = "the run is not whole: make it again"
 
 
@@ -111,6 +112,8 @@ def _fields(path, number: int, line: str):
             raise ValueError("the second field is not Q0")
         if not line.isprintable() and not (is_id(query_id) and is_id(doc_id) and is_id(tag)):  # tabs may stand between fields
             raise ValueError("it has a control character")
+        if len(line) > LONGEST_LINE:
+            raise ValueError("it is longer than any line of a run")
         value = float(score)
         if not math.isfinite(value):
             raise ValueError("the score is NaN or infinite")
@@ -118,7 +121,7 @@ def _fields(path, number: int, line: str):
             raise ValueError("the score is no number")
         return query_id, doc_id, rank, value, tag
     except ValueError as error:
-        raise InputError(f"{path} line {number}: not a line of a TREC run ({error}): {line[:60]!r}") from error
+        raise InputError(f"{path} line {number}: not a line of a TREC run ({str(error)[:100]}): {line[:60]!r}") from error
 
 
 def write_run(path, run: Run, tag: str) -> None:

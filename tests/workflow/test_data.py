@@ -70,7 +70,11 @@ def test_a_folder_of_ones_own_and_a_file_placed_by_hand(tmp_path):
     (tmp_path / "downloads" / "file.bin").write_bytes(b"byte")
     triples, file = "results/mine/triples/triples.tsv", "results/mine/fetch/file.bin"
     run = snakemake(triples, file, "--keep-going", directory=tmp_path, **UNASKED)
-    assert run.returncode and f"{tmp_path}/downloads/file.bin has md5" in run.stdout and "replace or delete it" in run.stdout
+    assert (
+        run.returncode
+        and f"{tmp_path}/downloads/file.bin has md5" in run.stdout
+        and "put the right one there, or move it away" in run.stdout
+    )
     assert [triple.other_id for triple in read_triples(tmp_path / triples)] == ["2", "3"]
     (tmp_path / "downloads" / "file.bin").write_bytes(b"bytes")
     run = snakemake(file, directory=tmp_path, **UNASKED)

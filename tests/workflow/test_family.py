@@ -85,7 +85,7 @@ def test_it_is_timed_by_its_own_stages(results):
 
 def test_it_has_a_place_in_table_figures_and_report(results):
     table = (results / "table.md").read_text()
-    assert re.search(r"\| Word overlap \+ BM25 +\| test +\|", table)
+    assert re.search(r"\| Word overlap \+ BM25 +\| test \(57 of 58\) +\|", table)
     drawn = {path.stem for path in (results / "figures").glob("*.png")}
     assert {"tradeoff", "cutoffs", "stages", "training-overlap"} == drawn  # no pruning figure: nothing is pruned
     page = (results / "report.html").read_text()

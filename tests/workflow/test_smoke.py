@@ -48,7 +48,7 @@ def test_it_shows_one_line_a_stage_then_the_table_and_what_was_found(copy):
     assert "  EPIC + BM25, pruned r=1000 " in rest and "Found: EPIC + BM25 0." in rest and "corrected p = " in rest
     for path in ("results/smoke/report.html", "results/smoke/figures", "results/smoke/logs"):
         assert path in rest
-    assert "removing the lock of a run that did not end" in " ".join(lines)
+    assert "results/.run.lock: process " in " ".join(lines)
 
 
 def test_the_jobs_and_all_that_they_print_are_in_logs(copy, results):

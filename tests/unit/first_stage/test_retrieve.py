@@ -134,7 +134,5 @@ def test_another_number_of_queries_than_was_counted_is_refused(answer, tmp_path)
 def test_a_damaged_index_is_not_searched(answer, tmp_path):
     path = tmp_path / "index" / "segments_1"
     path.write_bytes(path.read_bytes().replace(b"contents", b"contentt"))
-    with pytest.raises(
-        InputError, match=r"segments_1: not as Lucene wrote it, its checksum is another; delete .*index and run again"
-    ):
+    with pytest.raises(InputError, match=r"segments_1: not as Lucene wrote it, its checksum is another; make it again"):
         answer(RUN)
