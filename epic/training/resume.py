@@ -11,7 +11,6 @@ Snakemake has recorded the checkpoint (epic.planning.repair).
 import hashlib
 import json
 import logging
-import os
 import shutil
 from pathlib import Path
 
@@ -65,9 +64,7 @@ class State:
             sums["best"] = sha256_of(self._best(best))
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
             write_json(draft / "state.json", facts | {"own": _digest(facts)})
-            _flush(*draft.iterdir(), draft, self._best(best))
-        _flush(self.folder)  # both are on the disk before the old ones are removed
-        for path in self._saved()[:-1]:
+        for path in self._saved()[:-1]:  # the new ones are on the disk
             shutil.rmtree(path)
         for path in self.folder.glob("best-*"):
             if path != self._best(best):
@@ -141,13 +138,3 @@ def _generators(model) -> dict[str, torch.Tensor]:
     """Return the states of torch's generators, on the CPU and on the model's GPU; training draws from no other."""
     device = next(model.parameters()).device
     return {"cpu": torch.get_rng_state()} | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
-
-
-def _flush(*paths: Path) -> None:
-    """Wait until files and folders are on the disk, so that a failing machine loses no more than a killed job."""
-    for path in paths:
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

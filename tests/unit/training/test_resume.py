@@ -10,6 +10,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
+from epic.core import files
 from epic.core.files import InputError
 from epic.model.epic import EpicModel
 from epic.planning.repair import remove_states
@@ -36,7 +37,7 @@ KILLS = [  # and the iteration after which the next run goes on
 ]
 
 
-FULL = dict.fromkeys(("write_json", "_flush"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+FULL = dict.fromkeys(("write_json", "sync"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 FULL |= dict.fromkeys(("save_weights", "save_file"), SafetensorError("I/O error: No space left on device (os error 28)"))
 
 
@@ -136,14 +137,15 @@ def test_a_number_of_the_history_cannot_change_unseen(mlm_encoder, examples, val
         ("save_file", 3),
         ("save_file", 4),
         ("write_json", 2),
-        ("_flush", 3),
-        ("_flush", 4),
+        ("sync", 5),
+        ("sync", 6),
     ],
 )
 def test_a_full_disk_while_training_is_said_and_training_goes_on_to_the_same_weights(
     mlm_encoder, examples, validation, tmp_path, monkeypatch, place, number
 ):
-    real, calls = getattr(resume, place), []
+    module = files if place == "sync" else resume
+    real, calls = getattr(module, place), []
 
     def full(*arguments):
         calls.append(place)
@@ -159,7 +161,7 @@ def test_a_full_disk_while_training_is_said_and_training_goes_on_to_the_same_wei
     monkeypatch.setattr(resume, "best_of", lambda history: history[-1])  # each validation writes both
     monkeypatch.setattr("epic.training.train.best_of", lambda history: history[-1])
     with monkeypatch.context() as patched:
-        patched.setattr(resume, place, full)
+        patched.setattr(module, place, full)
         with pytest.raises(
             InputError, match=r"state of training cannot be saved \(.*No space left .*goes on after iteration"
         ) as said:
