@@ -253,4 +253,4 @@ def _written_in(logs: list[str]) -> str:
             return reason.strip()
         if text.strip():
             return "\n".join([f"{SPEECHLESS}; the last lines of its log:", *text.splitlines()[-LAST_LINES:]])
-    return f"{SPEECHLESS} and left no log: it may have been killed, by a lack of memory for instance"
+    return f"{SPEECHLESS} and left no log: if it said nothing above, it may have been killed, by a lack of memory for instance"

@@ -38,7 +38,9 @@ def judged(told: Told, equal: bool, names: tuple[str, ...] = ()) -> Outcome:
         return Outcome(SURVIVED, "the same results") if equal else Outcome(SILENT, "other results, and no word")
     if any(RAW.match(line) for line in told.screen.splitlines()):
         return Outcome(TRACEBACK, last)
-    if any(text in told.screen for text in SPEECHLESS):
+    if (
+        any(text in told.screen for text in SPEECHLESS) and "error: the disk is full: " not in told.screen
+    ):  # said by the job itself
         return Outcome(TRACEBACK, last)
     if names and not any(name in told.screen for name in names):
         return Outcome(TRACEBACK, f"names none of {', '.join(names)}: {last}")
