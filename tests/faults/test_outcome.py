@@ -20,7 +20,7 @@ RAW = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f\nKeyErr
         (1, RAW, False, TRACEBACK),
         (1, "rerank failed of results/a.run\n\nKeyError: 'x'", False, TRACEBACK),
         (1, "rerank failed of results/a.run\n\nit ended without a reason and left no log", False, TRACEBACK),
-        (1, "error: the disk is full: x.log; free space\n\nit ended without a reason and left no log of a.run", False, SURVIVED),
+        (1, "error: the disk is full: results/a.run; free it\n\nit ended without a reason and left no log", False, SURVIVED),
         (1, "", False, TRACEBACK),
     ],
 )
