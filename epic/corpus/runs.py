@@ -110,7 +110,7 @@ def _fields(path, number: int, line: str):
         query_id, fixed, doc_id, rank, score, tag = line.split()
         if fixed != "Q0":
             raise ValueError("the second field is not Q0")
-        if not line.isprintable() and not (is_id(query_id) and is_id(doc_id) and is_id(tag)):  # tabs may stand between fields
+        if not line.isprintable() and not all(map(is_id, (query_id, doc_id, rank, tag))):  # tabs may be between
             raise ValueError("it has a control character")
         if len(line) > LONGEST_LINE:
             raise ValueError("it is longer than any line of a run")
