@@ -60,6 +60,8 @@ def reason_of(error: BaseException) -> str:
         if words:
             return f"the disk is full: {words}; free space (df -h) or files (df -i) there, and run again: what is finished stays"
         cause = cause.__cause__ or cause.__context__
+    if isinstance(error, PermissionError) and error.filename:
+        return f"{error.filename}: this user may not read or write it ({error.strerror}); change its owner or mode, and run again"
     return f"{type(error).__name__}: {error}"
 
 

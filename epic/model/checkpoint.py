@@ -1,5 +1,6 @@
 """Weights in files: safetensors, which hold no code, and the digest that ties results to the model that made them."""
 
+import os
 from pathlib import Path
 
 from epic.core.files import InputError, sha256_of
@@ -17,6 +18,14 @@ def save_weights(model, path) -> None:
     from safetensors.torch import save_file  # torch takes seconds to import; a digest does not need it
 
     save_file({name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}, path)
+    share(path)
+
+
+def share(path) -> None:
+    """Give a file the mode of any other new one: safetensors makes files that nobody else can read."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    os.chmod(path, 0o666 & ~mask)
 
 
 def load_weights(model, path) -> None:

@@ -52,6 +52,7 @@ def listed(place: Path, wanted, options) -> list[Trial]:
     os.environ["PYTHONPATH"] = str(ROOT)
     (place / "encoder").mkdir()
     encoder = write_encoder(place / "encoder")
+    (encoder / "model.safetensors").chmod(0o644)  # safetensors lets nobody else read it
     shutil.copytree(TINY, place / "own")
     fresh = Folder.made(place / "fresh", encoder, str(place / "own"))
     inside = Folder.made(place / "inside", encoder, "own")

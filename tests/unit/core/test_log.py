@@ -105,8 +105,11 @@ FULL = "error: the disk is full: [Errno 28] No space left on device: 'x'; free s
             RuntimeError("Java ended:\n  IOException: No space left on device\n  ... 5 more"),
             "the disk is full: IOException: No space",
         ),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "x"),
+            "x: this user may not read or write it (Permission denied); change",
+        ),
         (OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "x"), "the disk is full: [Errno 122] Disk quota exceeded: 'x'"),
-        (PermissionError(errno.EACCES, "Permission denied", "x"), "PermissionError: [Errno 13] Permission denied: 'x'"),
     ],
 )
 def test_the_reason_of_a_failure_is_one_line(error, reason):

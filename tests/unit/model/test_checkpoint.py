@@ -1,6 +1,7 @@
 """Weights in files: as they were, refused when damaged, and named by a digest that needs no torch."""
 
 import hashlib
+import os
 import subprocess
 import sys
 
@@ -30,6 +31,17 @@ def test_weights_come_back_as_they_were(tmp_path):
     save_weights(one, tmp_path / "w.safetensors")
     load_weights(other, tmp_path / "w.safetensors")
     assert torch.equal(other.table, one.table) and torch.equal(other.scale, one.scale) and other.count.tolist() == [1, 2**40]
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_weights_can_be_read_by_whoever_can_read_other_new_files(tmp_path, mask, mode):
+    before = os.umask(mask)
+    try:
+        save_weights(torch.nn.Linear(2, 1), tmp_path / "w.safetensors")
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert (tmp_path / "w.safetensors").stat().st_mode & 0o777 == mode
 
 
 def test_the_same_weights_are_the_same_bytes(tmp_path):
