@@ -1,5 +1,5 @@
 #!/bin/sh
-# Run Snakemake, going on by itself after a crash: one run at a time in this folder, what was damaged is removed and made again,
+# Run Snakemake, going on by itself after a crash: one run at a time in this folder, what was damaged is set aside and made again,
 # and so is what a killed run left unfinished (profiles/default: rerun-incomplete). The lock is this shell's, and Snakemake's when
 # the shell becomes Snakemake; epic/core/run_lock.py says when it is taken over from a run that did not end.
 set -eu
