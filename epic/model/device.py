@@ -82,8 +82,16 @@ def _lock(name: str, folder: int) -> bool:
     return True  # the handle stays open, and with it the lock
 
 
+def out_of_memory(error: Exception) -> bool:
+    """Tell whether memory ran out, on a card or on the machine: torch has a class of its own only for the former."""
+    said = ("DefaultCPUAllocator", "CUBLAS_STATUS_ALLOC_FAILED")
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or any(words in str(error) for words in said)
+
+
 def give_back_memory() -> None:
-    """Ask glibc to return unused memory to the system: after many batches of many sizes it is full of holes."""
+    """Return unused memory to the system, a card's too: after many batches of many sizes it is full of holes."""
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
     if sys.platform == "linux" and hasattr(ctypes.CDLL(None), "malloc_trim"):
         ctypes.CDLL(None).malloc_trim(0)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -41,6 +42,28 @@ class Tokens(NamedTuple):
         """Return a mask (B, T), True for word-pieces."""
         lengths = torch.tensor(self.lengths, device=self.f.device)
         return torch.arange(max(self.lengths), device=self.f.device)[None, :] < lengths[:, None]
+
+
+class Rows(NamedTuple):
+    """The rows of a packed batch by what they hold, numbered here so that no card has to be asked."""
+
+    first: Tensor  # (W,) of the [CLS] of each window
+    last: Tensor  # (W,) of its [SEP]
+    inside: Tensor  # (N,) of word-pieces
+    owners: Tensor  # (W,) the text that each window belongs to
+    counts: Tensor  # (B,) windows of each text
+    lengths: list[int]  # word-pieces of each text
+
+    @classmethod
+    def of(cls, windows: list[list[list[int]]], device) -> "Rows":
+        """Number the rows of texts, each a list of windows without [CLS] and [SEP]."""
+        sizes = np.array([len(window) + 2 for item in windows for window in item])  # (W,)
+        last = np.cumsum(sizes) - 1  # (W,)
+        first = last - sizes + 1  # (W,)
+        inside = np.delete(np.arange(last[-1] + 1), np.concatenate([first, last]))  # (N,)
+        counts = np.array([len(item) for item in windows])  # (B,)
+        arrays = first, last, inside, np.repeat(np.arange(len(windows)), counts), counts
+        return cls(*(torch.from_numpy(array).to(device) for array in arrays), [sum(map(len, item)) for item in windows])
 
 
 class EpicModel(nn.Module):
@@ -96,20 +119,15 @@ class EpicModel(nn.Module):
         windows = [windows_of(ids, self.body.window, limit) for ids, limit in zip(pieces, limits, strict=True)]
         framed = [[self.start, *window, self.end] for item in windows for window in item]
         packed = Packed.of(framed, self.body.words.weight.device)
-        first = packed.positions == 0  # (M,), the [CLS] of each window
-        last = first.roll(-1)  # (M,), the [SEP] of each window: a [CLS] follows
+        rows = Rows.of(windows, packed.ids.device)
         if longest is not None:
-            packed = packed._replace(positions=self._behind_padding(packed.positions, last, longest))
+            packed = packed._replace(positions=self._behind_padding(packed.positions, rows.last, longest))
         states = self.body(packed, segment)  # (M, e), [CLS] and [SEP] included
-        counts = torch.tensor([len(item) for item in windows], device=states.device)  # (B,)
-        owners = torch.repeat_interleave(torch.arange(len(pieces), device=states.device), counts)  # (W,)
-        sums = states.new_zeros(len(pieces), states.shape[1]).index_add(0, owners, states[first])  # (B, e)
-        inside = ~(first | last)  # (M,)
-        lengths = [sum(map(len, item)) for item in windows]
-        return Tokens(states[inside], packed.ids[inside], lengths, sums / counts[:, None])
+        sums = states.new_zeros(len(pieces), states.shape[1]).index_add(0, rows.owners, states[rows.first])  # (B, e)
+        return Tokens(states[rows.inside], packed.ids[rows.inside], rows.lengths, sums / rows.counts[:, None])
 
     def _behind_padding(self, positions: Tensor, last: Tensor, longest: list[int]) -> Tensor:
-        """Return positions (M,) with those of [SEP], where `last` is True, behind the padding of its window."""
+        """Return positions (M,) with those of [SEP], in the rows `last`, behind the padding of its window."""
         if not isinstance(self.body, Bert):
             raise InputError("the batches of the released code are known for BERT alone; leave released_batches out")
         layouts = [layout(length, self.body.window) for length in longest]

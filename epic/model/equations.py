@@ -15,6 +15,8 @@ f is the encoder's last layer. B texts in a batch, T word-pieces in the longest,
 mask is True for word-pieces and False for [CLS], [SEP] and padding.
 """
 
+from itertools import accumulate
+
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import gelu, softplus
@@ -132,6 +134,19 @@ def phi_d(w: Tensor, psi: Tensor, c: Tensor, mask: Tensor) -> Tensor:
 def strongest(weights: Tensor) -> Tensor:
     """Return the maximum of equation 4 for one passage: weights (T, Q); a passage without word-pieces has the zero vector."""
     return weights.amax(dim=0) if len(weights) else weights.new_zeros(weights.shape[1])  # (Q,)
+
+
+def strongest_of_each(weights: Tensor, bounds: Tensor) -> Tensor:
+    """Return the same for B passages, one below the other: weights (N, Q); passage b has the rows bounds[b] to bounds[b+1]."""
+    if not len(weights):
+        return weights.new_zeros(len(bounds) - 1, weights.shape[1])  # (B, Q)
+    best = torch.segment_reduce(weights, "max", offsets=bounds, axis=0, unsafe=True)  # (B, Q)
+    return best.masked_fill((bounds[1:] == bounds[:-1])[:, None], 0.0)  # (B, Q)
+
+
+def segment_bounds(lengths: list[int], device) -> Tensor:
+    """Return where each of B passages begins, and where the last ends: (B+1,); summed here, so that a card waits for nothing."""
+    return torch.tensor([0, *accumulate(lengths)], device=device)
 
 
 def phi_q(w: Tensor, terms: Tensor, mask: Tensor, vocabulary: int) -> Tensor:

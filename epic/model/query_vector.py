@@ -24,7 +24,12 @@ class QueryVector(NamedTuple):
 def finite(doc_id: str, weights: np.ndarray) -> None:
     """Refuse a passage whose weights do not fit float16: no other value is stored or scored in its place."""
     if not np.isfinite(weights).all():
-        raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
+        refuse_infinite(doc_id)
+
+
+def refuse_infinite(doc_id: str) -> None:
+    """Name the passage whose weights do not fit."""
+    raise InputError(f"document {doc_id} has a weight that is not finite in float16; is the model trained to the end?")
 
 
 def query_vector_of(ids: np.ndarray, w_q: np.ndarray) -> QueryVector:

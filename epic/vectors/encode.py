@@ -5,9 +5,12 @@ psi is never built for all word-pieces and the whole vocabulary at once: `epic.v
 
 import logging
 import re
+from functools import partial
 from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
+from torch import Tensor
 
 from epic.core.files import InputError, replacing, write_json
 from epic.core.log import progress
@@ -16,15 +19,16 @@ from epic.corpus.lengths import Lengths
 from epic.experiment.settings import EncodeSettings
 from epic.model.device import give_back_memory
 from epic.model.epic import EpicModel
-from epic.vectors.batches import longest_passages
-from epic.vectors.phi import vectors_by_batch
+from epic.vectors import device_topk
+from epic.vectors.batches import Budget, longest_passages
+from epic.vectors.phi import reduced_by_batch
 from epic.vectors.store import StoreWriter
 from epic.vectors.throughput import pace
 from epic.vectors.topk import take, top_terms
-from epic.vectors.value_counts import Counter
+from epic.vectors.value_counts import Counter, counts_of
 
 log = logging.getLogger(__name__)
-PASSAGES_AT_A_TIME = 1024  # sorted by length among themselves, written in document order
+PASSAGES_AT_A_TIME = 16_384  # sorted by length among themselves, written in document order
 
 
 def parse_shard(name: str) -> tuple[int, int]:
@@ -48,14 +52,15 @@ def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str
     There are as many vectors as documents.
     """
     positions, began = shard_bounds(len(documents), *parse_shard(shard)), perf_counter()
-    counter, lengths = Counter(), {"word_pieces": Lengths(), "terms": Lengths()}
+    counter, budget, lengths = Counter(), Budget(settings.token_budget), {"word_pieces": Lengths(), "terms": Lengths()}
     with replacing(out) as draft, progress(total=len(positions), desc=f"encode {shard}", unit="passage") as bar:
         writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
             pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
             longest = longest_passages(model, documents, texts)
-            writer.add(list(texts), *pruned_vectors(model, pieces, writer.keep, settings, counter, bar, longest))
+            found = pruned_vectors(model, pieces, writer.keep, budget, settings.vocabulary_block, counter, bar, longest)
+            writer.add(list(texts), *found)
             lengths["word_pieces"].add(map(len, pieces.values()))
             lengths["terms"].add(len(text.split()) for text in texts.values())
             give_back_memory()
@@ -72,14 +77,36 @@ def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str
 
 
 def pruned_vectors(
-    model: EpicModel, pieces: dict[str, list[int]], keep: int, settings: EncodeSettings, counter: Counter, bar, longest=None
+    model: EpicModel, pieces: dict[str, list[int]], keep: int, budget: Budget, block: int, counter: Counter, bar, longest=None
 ):
     """Return terms and weights (n, keep) of some passages in their order; count all values before they are pruned."""
     terms = np.empty((len(pieces), keep), dtype=np.uint16)  # (n, keep)
     weights = np.empty((len(pieces), keep), dtype=np.float16)  # (n, keep)
-    for rows, vectors in vectors_by_batch(model, pieces, settings.token_budget, settings.vocabulary_block, longest):
-        counter.add(vectors)
-        terms[rows] = chosen = top_terms(vectors, keep)  # (b, keep)
-        weights[rows] = take(vectors, chosen)  # (b, keep)
+    selected = partial(_selected if model.device == "cpu" else _selected_on_device, keep=keep)
+    for rows, found in reduced_by_batch(model, pieces, budget, block, longest, selected):
+        terms[rows], weights[rows] = found.terms, found.weights
+        counter.add_counts(found.counts)
         bar.update(len(rows))
     return terms, weights
+
+
+class Selected(NamedTuple):
+    """What is kept of a batch of vectors."""
+
+    terms: np.ndarray  # (b, keep)
+    weights: np.ndarray  # (b, keep)
+    counts: np.ndarray  # (65536,) of all values, by their bits
+
+
+def _selected(vectors: Tensor, keep: int) -> Selected:
+    """Select by compiled code."""
+    values = vectors.numpy()
+    terms = top_terms(values, keep)  # (b, keep)
+    return Selected(terms, take(values, terms), counts_of(values))
+
+
+def _selected_on_device(vectors: Tensor, keep: int) -> Selected:
+    """Select where the vectors lie, so that only what is kept is copied."""
+    terms, counts = device_topk.top_terms(vectors, keep), device_topk.counts(vectors)  # (b, keep), (65536,)
+    weights = vectors.gather(1, terms)  # (b, keep)
+    return Selected(terms.cpu().numpy().astype(np.uint16), weights.cpu().numpy(), counts.cpu().numpy())

@@ -5,6 +5,7 @@ code on a CPU, by torch elsewhere.
 """
 
 import math
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -15,10 +16,11 @@ from torch import Tensor
 
 from epic.core.files import InputError
 from epic.core.kernels import compiled
+from epic.model.device import out_of_memory
 from epic.model.epic import EpicModel, Tokens
-from epic.model.equations import strongest
-from epic.model.query_vector import finite
-from epic.vectors.batches import by_tokens
+from epic.model.equations import segment_bounds, strongest_of_each
+from epic.model.query_vector import refuse_infinite
+from epic.vectors.batches import Budget, computed
 
 ONE, HALF, THIRD, QUARTER, TWENTY = (np.float32(value) for value in (1, 1 / 2, 1 / 3, 1 / 4, 20))  # a double would slow all down
 SMALL = np.float32(0.02)  # below it the first omitted term of the series is less than a unit in the last place
@@ -27,52 +29,73 @@ SMALL = np.float32(0.02)  # below it the first omitted term of the series is les
 def vectors_by_batch(
     model: EpicModel, pieces: dict[str, list[int]], token_budget: int, block: int, longest: dict[str, int] | None = None
 ):
-    """Yield (places in `pieces`, unpruned float16 vectors), batch by batch, longest passages first.
+    """Yield (places in `pieces`, unpruned float16 vectors as an array (b, V)), batch by batch, longest passages first.
 
     longest: what `longest_passages` returns, if vectors are to be those of the released code's batches.
     """
+    yield from reduced_by_batch(model, pieces, Budget(token_budget), block, longest, lambda vectors: vectors.cpu().numpy())
+
+
+def reduced_by_batch(model: EpicModel, pieces: dict, budget: Budget, block: int, longest: dict | None, reduce: Callable):
+    """Yield (places in `pieces`, what `reduce` makes of their vectors, a tensor (b, V) that lies where the model does).
+
+    Memory that runs out while reducing leads to smaller batches, too.
+    """
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
-    for batch in by_tokens(pieces, token_budget, model.body.window):
-        found = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block, longest)  # (b, V)
-        for doc_id, vector in zip(batch, found, strict=True):
-            finite(doc_id, vector)
+
+    def reduced(batch: list[str]):
+        vectors = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block, longest)  # (b, V)
+        return torch.isfinite(vectors).all(dim=1), reduce(vectors)
+
+    for batch, (finite, found) in computed(pieces, budget, model.body.window, reduced):
+        finite = finite.tolist()  # read at once, after everything else was asked for
+        if not all(finite):
+            refuse_infinite(batch[finite.index(False)])
         yield [place[doc_id] for doc_id in batch], found
 
 
-def _vectors_of(model: EpicModel, pieces: dict[str, list[int]], block: int, longest: dict[str, int] | None) -> np.ndarray:
+def _vectors_of(model: EpicModel, pieces: dict[str, list[int]], block: int, longest: dict[str, int] | None) -> Tensor:
     """Return vectors of a batch, or name the passages that failed: a single one if it fails alone."""
     try:
-        return document_vectors(model, list(pieces.values()), block, longest and [longest[doc_id] for doc_id in pieces])
+        return document_tensors(model, list(pieces.values()), block, longest and [longest[doc_id] for doc_id in pieces])
     except (RuntimeError, MemoryError, IndexError) as error:
-        if len(pieces) > 1 and (model.device == "cpu" or isinstance(error, torch.OutOfMemoryError)):
+        if len(pieces) > 1 and out_of_memory(error):
+            raise  # smaller batches may fit
+        if len(pieces) > 1 and model.device == "cpu":
             for doc_id, ids in pieces.items():  # after another error a GPU fails at everything
                 _vectors_of(model, {doc_id: ids}, block, longest)
         named, most = ", ".join(map(str, list(pieces)[:3])), max(map(len, pieces.values()))
         raise InputError(
             f"encoding failed at document {named}{' ...' if len(pieces) > 3 else ''} ({len(pieces)} at a time, the longest of "
-            f"{most} word-pieces): {str(error)[:300]}; if memory ran out, lower encode.token_budget"
+            f"{most} word-pieces): {str(error)[:300]}; if memory ran out, lower encode.vocabulary_block"
         ) from error
 
 
-@torch.inference_mode()
 def document_vectors(model: EpicModel, pieces: list[list[int]], block: int, longest: list[int] | None = None) -> np.ndarray:
-    """Return phi_d of a batch of passages as float16, (B, V); values that may not be finite become NaN."""
+    """Return phi_d of a batch of passages as an array of float16, (B, V); values that may not be finite become NaN."""
+    return document_tensors(model, pieces, block, longest).cpu().numpy()
+
+
+@torch.inference_mode()
+def document_tensors(model: EpicModel, pieces: list[list[int]], block: int, longest: list[int] | None = None) -> Tensor:
+    """Return the same where the model lies."""
     with model.autocast():
         tokens = model.passage_tokens(pieces, longest)
         c = model.equations.c(tokens.cls)  # (B,)
         on_cpu = tokens.f.device.type == "cpu" and tokens.f.dtype == model.precision == torch.float32
-        vectors = np.empty((len(pieces), model.vocabulary), dtype=np.float16)  # (B, V)
+        vectors = torch.empty(len(pieces), model.vocabulary, dtype=torch.float16, device=tokens.f.device)  # (B, V)
         for terms, best in (_by_kernel if on_cpu else _by_torch)(model, tokens, block):
-            vectors[:, terms] = (c[:, None] * best).half().cpu().numpy()  # (B, v)
+            vectors[:, terms] = (c[:, None] * best).half()  # (B, v)
     return vectors
 
 
 def _by_torch(model: EpicModel, tokens: Tokens, block: int):
-    """Yield (terms, the maximum over each passage's word-pieces (B, v))."""
+    """Yield (terms, the maximum over each passage's word-pieces (B, v)): a few launches a block, however many passages."""
     h, w = model.equations.hidden(tokens.f), model.equations.w_d(tokens.f)  # (N, e), (N,)
+    bounds = segment_bounds(tokens.lengths, h.device)  # (B+1,)
     for terms in _blocks(model.vocabulary, block):
         weights = w[:, None] * model.equations.psi(h, terms)  # (N, v)
-        yield terms, torch.stack([strongest(part) for part in weights.split(tokens.lengths)])  # (B, v)
+        yield terms, strongest_of_each(weights, bounds)  # (B, v)
 
 
 def _by_kernel(model: EpicModel, tokens: Tokens, block: int):

@@ -16,7 +16,11 @@ class Counter:
 
     def add(self, weights: np.ndarray) -> None:
         """Count float16 values."""
-        _count(weights.view(np.uint16), self._by_bits)
+        self.add_counts(counts_of(weights))
+
+    def add_counts(self, by_bits: np.ndarray) -> None:
+        """Add counts of values by their bits, (65536,)."""
+        self._by_bits += by_bits
 
     def tenths(self) -> dict[int, int]:
         """Return counts by the tenth that values are rounded up to; negative ones too."""
@@ -26,6 +30,13 @@ class Counter:
         for tenth, count in zip(np.ceil(values * 10).astype(int).tolist(), self._by_bits[occurring].tolist(), strict=True):
             tenths[tenth] = tenths.get(tenth, 0) + count
         return tenths
+
+
+def counts_of(weights: np.ndarray) -> np.ndarray:
+    """Count float16 values by their bits, (65536,)."""
+    counts = np.zeros(65_536, dtype=np.int64)
+    _count(weights.view(np.uint16), counts)
+    return counts
 
 
 @compiled

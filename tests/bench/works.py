@@ -8,13 +8,14 @@ from time import process_time
 import torch
 
 from epic.core.log import progress
-from epic.experiment.settings import EncodeSettings, TrainSettings
+from epic.experiment.settings import TrainSettings
 from epic.model.epic import EpicModel
 from epic.model.query_onnx import Session
 from epic.model.query_onnx_export import export
 from epic.rankers import epic as family
 from epic.training.loss import LOSSES
 from epic.training.train import Learner
+from epic.vectors.batches import Budget
 from epic.vectors.encode import pruned_vectors
 from epic.vectors.prune import prune
 from epic.vectors.store import Store
@@ -60,15 +61,14 @@ def encode(name: str, model: EpicModel, batches: dict[int, int], rounds: int, ke
     theirs = plain.PlainEpic(model).eval()
     for batch, count in batches.items():
         texts = inputs.texts(count, inputs.typical_seed(count, batch))
-        settings = EncodeSettings(max_terms=keep, token_budget=PIECES * batch, vocabulary_block=BLOCK)
         flops = forward_flops(model, [len(ids) for ids in model.pieces(texts.values())], model.vocabulary)
 
         def their_way(texts=texts, batch=batch):
             return plain.encode(theirs, model.pieces(texts.values()), batch, keep)
 
-        def our_way(texts=texts, settings=settings):
+        def our_way(texts=texts, budget=PIECES * batch):
             pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-            return pruned_vectors(model, pieces, keep, settings, Counter(), progress(disable=True))
+            return pruned_vectors(model, pieces, keep, Budget(budget), BLOCK, Counter(), progress(disable=True))
 
         one = dict(list(texts.items())[:1])
         their_way(one), our_way(one)  # whatever is compiled or allocated once

@@ -1,6 +1,9 @@
 """Batches hold every text once, longest first, within a budget of word-pieces; and the batches of the released code."""
 
-from epic.vectors.batches import by_tokens, longest_passages
+import pytest
+import torch
+
+from epic.vectors.batches import Budget, by_tokens, computed, longest_passages
 
 
 def test_batches_hold_every_text_once_within_the_budget():
@@ -44,3 +47,45 @@ def test_no_passage_is_longer_than_the_released_code_allows(released, collection
     released.released_batches = True
     documents = collection_of("a " * 2000, *["a"] * 7, "a " * 2001)
     assert longest_passages(released, documents, ["1", "8"]) == {"1": 2000, "8": 2000}
+
+
+def texts(*lengths):
+    return {f"d{place}": [1] * length for place, length in enumerate(lengths)}
+
+
+def failing_above(limit, error, tried):
+    """Return a function that fails for more word-pieces than fit."""
+
+    def compute(batch):
+        tried.append(batch)
+        if sum(PIECES[name] for name in batch) > limit:
+            raise error
+        return len(batch)
+
+    return compute
+
+
+PIECES = {"d0": 9, "d1": 5, "d2": 5, "d3": 4, "d4": 1}
+
+
+@pytest.mark.parametrize(
+    "error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate")]
+)
+def test_a_batch_that_does_not_fit_is_computed_in_smaller_ones_and_said(error, caplog):
+    tried, budget = [], Budget(100)
+    found = list(computed(texts(9, 5, 5, 4, 1), budget, 510, failing_above(10, error, tried)))
+    assert sorted(name for batch, _ in found for name in batch) == sorted(PIECES)  # each once
+    assert all(size == len(batch) for batch, size in found)
+    assert len(tried[0]) == 5 and budget.tokens < 100 and "memory ran out with 5 passages at a time" in caplog.text
+    again, learnt = [], budget.tokens
+    assert list(computed(texts(9, 5, 5, 4, 1), budget, 510, failing_above(10, error, again)))
+    assert max(map(len, again)) < 5 and budget.tokens <= learnt  # what was learnt is remembered
+
+
+def test_a_single_text_that_does_not_fit_and_another_error_are_failures():
+    with pytest.raises(MemoryError):
+        list(computed(texts(9, 5), Budget(100), 510, failing_above(8, MemoryError(), [])))
+    tried = []
+    with pytest.raises(RuntimeError, match="an illegal"):
+        list(computed(texts(9, 5), Budget(100), 510, failing_above(8, RuntimeError("an illegal instruction"), tried)))
+    assert len(tried) == 1

@@ -1,0 +1,72 @@
+"""Training on a card: with accumulation, validation and saved states; one that was cut off ends like one that was not."""
+
+import pytest
+import torch
+
+from epic.rankers import epic as family
+from epic.training.resume import State
+from epic.training.train import train
+from tests.training import settings, without_seconds
+
+LOSS = {"paper": "cross-entropy", "released": "one-minus-softmax"}
+
+
+class CutOff(Exception):
+    """The job was killed."""
+
+
+class Interrupted(State):
+    """A state after whose second saving the job is killed."""
+
+    def save(self, history, *rest):
+        super().save(history, *rest)
+        if len(history) == 2:
+            raise CutOff
+
+
+def learned(mlm_encoder, formulation, examples, validation, folder, kind=State, device="card", **changes):
+    """Train on a card; return the model's weights and the history."""
+    from epic.model.epic import EpicModel
+
+    model = EpicModel.from_encoder(mlm_encoder, formulation, seed=7).to(device)
+    state = kind(folder, "key")
+    history = train(family, model, examples, validation, settings(**changes), LOSS[formulation], 7, state)
+    assert next(model.parameters()).device.type == device
+    return {name: weight.detach().cpu() for name, weight in model.state_dict().items()}, without_seconds(history)
+
+
+def same(left: dict, right: dict) -> bool:
+    return left.keys() == right.keys() and all(torch.equal(left[name], right[name]) for name in left)
+
+
+@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+def test_a_training_that_was_cut_off_ends_like_one_that_was_not(
+    mlm_encoder, formulation, examples, validation, tmp_path, card, precision
+):
+    examples, changes = examples(), {"precision": precision}
+    whole = learned(mlm_encoder, formulation, examples, validation, tmp_path / "whole", **changes)
+    with pytest.raises(CutOff):
+        learned(mlm_encoder, formulation, examples, validation, tmp_path / "cut", Interrupted, **changes)
+    weights, history = learned(mlm_encoder, formulation, examples, validation, tmp_path / "cut", **changes)
+    assert len(history) == 3 and history == whole[1] and same(weights, whole[0])
+    assert card.launches["_fused_adam_"]
+
+
+def test_the_loss_falls_on_a_card_as_it_does_on_the_cpu(mlm_encoder, formulation, examples, validation, tmp_path, card):
+    """Not the same numbers: dropout is drawn for padded batches there."""
+    examples = examples()
+    for device in ("card", "cpu"):
+        _, history = learned(mlm_encoder, formulation, examples, validation, tmp_path / device, device=device, patience=9)
+        assert history[-1].loss < history[0].loss
+
+
+def test_a_checkpoint_that_was_trained_on_a_card_is_read_on_the_cpu(
+    mlm_encoder, formulation, examples, validation, tmp_path, card
+):
+    from epic.model.epic import EpicModel
+
+    model = EpicModel.from_encoder(mlm_encoder, formulation, seed=7).to("card")
+    train(family, model, examples(), validation, settings(), LOSS[formulation], 7, State(tmp_path / "state", "key"))
+    family.save(model, tmp_path / "checkpoint", lambda digest: "card")
+    found = EpicModel.from_pretrained(tmp_path / "checkpoint").state_dict()
+    assert same(found, {name: weight.detach().cpu() for name, weight in model.state_dict().items()})
