@@ -11,7 +11,7 @@ from tests.training import settings, without_seconds
 LOSS = {"paper": "cross-entropy", "released": "one-minus-softmax"}
 
 
-class CutOff(Exception):
+class CutOffError(Exception):
     """The job was killed."""
 
 
@@ -21,7 +21,7 @@ class Interrupted(State):
     def save(self, history, *rest):
         super().save(history, *rest)
         if len(history) == 2:
-            raise CutOff
+            raise CutOffError
 
 
 def learned(mlm_encoder, formulation, examples, validation, folder, kind=State, device="card", **changes):
@@ -45,7 +45,7 @@ def test_a_training_that_was_cut_off_ends_like_one_that_was_not(
 ):
     examples, changes = examples(), {"precision": precision}
     whole = learned(mlm_encoder, formulation, examples, validation, tmp_path / "whole", **changes)
-    with pytest.raises(CutOff):
+    with pytest.raises(CutOffError):
         learned(mlm_encoder, formulation, examples, validation, tmp_path / "cut", Interrupted, **changes)
     weights, history = learned(mlm_encoder, formulation, examples, validation, tmp_path / "cut", **changes)
     assert len(history) == 3 and history == whole[1] and same(weights, whole[0])
