@@ -5,16 +5,22 @@ import numpy as np
 from epic.experiment.settings import EncodeSettings
 from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store, StoreWriter
+from epic.vectors.tokenise import Spoken
 from epic.vectors.topk import take, top_terms
 
 SETTINGS = EncodeSettings(max_terms=1000, token_budget=64, vocabulary_block=5)
+
+
+def spoken(model, documents, shard="1-of-1"):
+    """A shard whose texts become word-pieces as they are read."""
+    return Spoken(model.tokenizer, documents, shard, documents if model.released_batches else None)
 
 
 def encoded(model, documents, tmp_path, shards, settings=SETTINGS):
     paths = []
     for shard in range(1, shards + 1):
         paths.append(tmp_path / f"{shard}-of-{shards}")
-        encode_shard(model, "digest", documents, f"{shard}-of-{shards}", settings, paths[-1])
+        encode_shard(model, "digest", spoken(model, documents, f"{shard}-of-{shards}"), settings, paths[-1])
     return paths
 
 

@@ -21,10 +21,10 @@ class Within(NamedTuple):
 
 
 class Shards(NamedTuple):
-    """A file of every shard of a model, in document order."""
+    """A file of every shard of a model, or of an encoder's word-pieces, in document order."""
 
     name: str
-    model: str
+    of: dict  # the wildcards of its path, without experiment and shard
 
 
 class Source(NamedTuple):

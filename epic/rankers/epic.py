@@ -109,7 +109,18 @@ def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) ->
 
 
 def score_run(run: dict, files, compute: dict, budget: int) -> dict:
-    """Return the run with sim(q, d) from an experiment's files, with the query vectors that `weigh` made."""
+    """Return the run with sim(q, d) from an experiment's files, with the query vectors that `weigh` made.
+
+    Where encoding scored the run's candidates on the way, the scores are read; torch is not imported.
+    """
+    from epic.vectors.scored_pairs import opened
+
+    scored = opened(getattr(files, "candidates", None), getattr(files, "shards", None))
+    query_set = scored and scored.candidates.set_of(files.vectors)
+    if query_set:
+        from epic.corpus.documents import open_documents
+
+        return scored.run(run, query_set, open_documents(files.manifest))
     from epic.vectors.unpruned_scores import unpruned_run
 
     return unpruned_run(run, files.vectors, files.checkpoint, files.manifest, compute, budget)

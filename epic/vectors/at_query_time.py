@@ -117,12 +117,12 @@ def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], enco
 
     from epic.core.machine import usable_cores
     from epic.model.epic import load_model
-    from epic.vectors.batches import longest_passages
     from epic.vectors.phi import vectors_by_batch
+    from epic.vectors.released_batches import longest_for
 
     model = load_model(checkpoint, compute | {"threads": usable_cores()})
     pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    longest = longest_passages(model, documents, doc_ids)
+    longest = longest_for(model, documents, doc_ids)
     with open(path, "wb") as stream:
         stream.truncate(len(doc_ids) * model.vocabulary * 2)
         for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"], longest):

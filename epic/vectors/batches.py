@@ -1,7 +1,4 @@
-"""Batches of similar length: on a GPU, where attention pads, little of a forward pass is padding.
-
-And the batches of the released code, for models that are compared with what it computed.
-"""
+"""Batches of similar length: on a GPU, where attention pads, little of a forward pass is padding."""
 
 import logging
 from collections.abc import Callable
@@ -9,7 +6,6 @@ from collections.abc import Callable
 from epic.model.device import give_back_memory, out_of_memory
 
 log = logging.getLogger(__name__)
-BATCH, LIMIT = 8, 2000  # of the released code: passages at a time when it writes vectors, and word-pieces of a passage
 
 
 def by_tokens(pieces: dict[str, list[int]], budget: int, window: int) -> list[list[str]]:
@@ -70,20 +66,3 @@ def _unless_too_large(compute: Callable, batch: list[str]):
         if len(batch) == 1 or not out_of_memory(error):
             raise
         return None
-
-
-def longest_passages(model, documents, doc_ids) -> dict[str, int] | None:
-    """Return the word-pieces of the longest passage in each passage's batch of the released code, None if the model does not
-    ask for them.
-
-    That code takes eight passages at a time, in the order of the collection. It drops a last batch of fewer; here these
-    passages are padded among themselves.
-    """
-    if not model.released_batches:
-        return None
-    numbers = {doc_id: place // BATCH for doc_id, place in zip(doc_ids, documents.positions(doc_ids), strict=True)}
-    longest = {}
-    for number in sorted(set(numbers.values())):
-        beside = documents.span(range(number * BATCH, min((number + 1) * BATCH, len(documents))))
-        longest[number] = min(LIMIT, max(map(len, model.pieces(text for _, text in beside))))
-    return {doc_id: longest[number] for doc_id, number in numbers.items()}

@@ -1,10 +1,12 @@
 """Passage vectors: every vocabulary entry's weight for every passage of a shard, the largest kept.
 
 psi is never built for all word-pieces and the whole vocabulary at once: `epic.vectors.phi` takes the vocabulary in blocks.
+While a card computes, the next passages are read and the last ones written by other threads.
 """
 
 import logging
-import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from time import perf_counter
 from typing import NamedTuple
@@ -12,90 +14,124 @@ from typing import NamedTuple
 import numpy as np
 from torch import Tensor
 
-from epic.core.files import InputError, replacing, write_json
+from epic.core.files import replacing, write_json
 from epic.core.log import progress
-from epic.corpus.documents import Documents
-from epic.corpus.lengths import Lengths
 from epic.experiment.settings import EncodeSettings
 from epic.model.device import give_back_memory
 from epic.model.epic import EpicModel
 from epic.vectors import device_topk
-from epic.vectors.batches import Budget, longest_passages
+from epic.vectors.asked import Answers, Asked
+from epic.vectors.batches import Budget
+from epic.vectors.candidates import Candidates
 from epic.vectors.phi import reduced_by_batch
 from epic.vectors.store import StoreWriter
 from epic.vectors.throughput import pace
+from epic.vectors.tokenise import Passages, Spoken, Tokenised
 from epic.vectors.topk import take, top_terms
 from epic.vectors.value_counts import Counter, counts_of
 
 log = logging.getLogger(__name__)
-PASSAGES_AT_A_TIME = 16_384  # sorted by length among themselves, written in document order
+PASSAGES_AT_A_TIME = 16_384  # sorted by length among themselves, so that a card pads little; written in document order
+ON_CPU = 1_024  # where nothing is padded, and memory is the program's own
 
 
-def parse_shard(name: str) -> tuple[int, int]:
-    """Parse `3-of-64` as (3, 64)."""
-    match = re.fullmatch(r"(\d+)-of-(\d+)", name)
-    if not match:
-        raise InputError(f"{name} is not a shard; expected something like 3-of-64")
-    return int(match[1]), int(match[2])
+def encode_shard(
+    model: EpicModel,
+    digest: str,
+    shard: Spoken | Tokenised,
+    settings: EncodeSettings,
+    out,
+    candidates: Candidates | None = None,
+) -> float:
+    """Write the vectors of one shard, the counts of all their values, and the scores of its candidates; return the seconds.
 
-
-def shard_bounds(total: int, shard: int, shards: int) -> range:
-    """Return the positions of shard `shard` (1-based) of `shards`; together they tile 0..total."""
-    if not 1 <= shard <= shards:
-        raise InputError(f"shard {shard} is not within 1..{shards}")
-    return range(total * (shard - 1) // shards, total * shard // shards)
-
-
-def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str, settings: EncodeSettings, out) -> float:
-    """Write the vectors of one shard, and the counts of all their values and of the texts' lengths; return the seconds.
-
-    There are as many vectors as documents.
+    There are as many vectors as passages.
     """
-    positions, began = shard_bounds(len(documents), *parse_shard(shard)), perf_counter()
-    counter, budget, lengths = Counter(), Budget(settings.token_budget), {"word_pieces": Lengths(), "terms": Lengths()}
-    with replacing(out) as draft, progress(total=len(positions), desc=f"encode {shard}", unit="passage") as bar:
-        writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
-        for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
-            texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
-            pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-            longest = longest_passages(model, documents, texts)
-            found = pruned_vectors(model, pieces, writer.keep, budget, settings.vocabulary_block, counter, bar, longest)
-            writer.add(list(texts), *found)
-            lengths["word_pieces"].add(map(len, pieces.values()))
-            lengths["terms"].add(len(text.split()) for text in texts.values())
-            give_back_memory()
-            log.info("shard %s: %s", shard, pace(start + len(texts) - positions.start, len(positions), perf_counter() - began))
+    counter, budget, began = Counter(), Budget(settings.token_budget), perf_counter()
+    with replacing(out) as draft, progress(total=len(shard), desc=f"encode {shard.name}", unit="passage") as bar:
+        writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=shard.start)
+        asked = Asked(candidates, shard.start, len(shard), model.vocabulary, draft) if candidates else None
+        with ThreadPoolExecutor(1) as behind:
+            writing = behind.submit(lambda: None)
+            for start, some in read_ahead(shard, ON_CPU if model.device == "cpu" else PASSAGES_AT_A_TIME):
+                found = pruned_vectors(model, some, writer.keep, budget, settings.vocabulary_block, counter, bar, asked, start)
+                writing.result()  # an error of the thread is raised here
+                writing = behind.submit(writer.add, some.doc_ids, *found)
+                done = start + len(some.doc_ids)
+                log.info("shard %s: %s", shard.name, pace(done, len(shard), perf_counter() - began))
+            writing.result()
+        give_back_memory()
         seconds = perf_counter() - began
         tenths = counter.tenths()
         write_json(draft / "frequencies.json", {str(tenth): tenths[tenth] for tenth in sorted(tenths)})
-        write_json(draft / "lengths.json", {kind: vars(found) for kind, found in lengths.items()})
-        written = writer.close("frequencies.json", "lengths.json")
-        if written != len(positions):
-            raise RuntimeError(f"shard {shard}: {written} vectors for {len(positions)} documents")
-    log.info("shard %s: %d vectors", shard, written)
+        written = writer.close("frequencies.json", *(asked.close() if asked else ()))
+        if written != len(shard):
+            raise RuntimeError(f"shard {shard.name}: {written} vectors for {len(shard)} passages")
+    log.info("shard %s: %d vectors", shard.name, written)
     return seconds
 
 
+def read_ahead(shard: Spoken | Tokenised, size: int) -> Iterator[tuple[int, Passages]]:
+    """Yield (first row, passages), `size` at a time; the next ones are read by another thread meanwhile."""
+    rows = [range(start, min(start + size, len(shard))) for start in range(0, len(shard), size)]
+    with ThreadPoolExecutor(1) as ahead:
+        waiting = [ahead.submit(shard.read, part) for part in rows[:1]]
+        for part, following in zip(rows, [*rows[1:], None], strict=True):
+            found = waiting.pop(0).result()
+            waiting = [ahead.submit(shard.read, following)] if following else []
+            yield part.start, found
+
+
 def pruned_vectors(
-    model: EpicModel, pieces: dict[str, list[int]], keep: int, budget: Budget, block: int, counter: Counter, bar, longest=None
+    model: EpicModel,
+    some: Passages,
+    keep: int,
+    budget: Budget,
+    block: int,
+    counter: Counter,
+    bar,
+    asked: Asked | None = None,
+    start: int = 0,
 ):
-    """Return terms and weights (n, keep) of some passages in their order; count all values before they are pruned."""
-    terms = np.empty((len(pieces), keep), dtype=np.uint16)  # (n, keep)
-    weights = np.empty((len(pieces), keep), dtype=np.float16)  # (n, keep)
-    selected = partial(_selected if model.device == "cpu" else _selected_on_device, keep=keep)
-    for rows, found in reduced_by_batch(model, pieces, budget, block, longest, selected):
+    """Return terms and weights (n, keep) of some passages in their order; count all values before they are pruned.
+
+    asked: what these passages, from the row `start` of their shard on, are asked for.
+    """
+    terms = np.empty((len(some.doc_ids), keep), dtype=np.uint16)  # (n, keep)
+    weights = np.empty((len(some.doc_ids), keep), dtype=np.float16)  # (n, keep)
+    pieces = dict(zip(some.doc_ids, some.pieces, strict=True))
+    longest = some.longest and dict(zip(some.doc_ids, some.longest, strict=True))
+    reduce = partial(_reduced, _selected if model.device == "cpu" else _selected_on_device, keep, asked, start)
+    for rows, (found, answers) in reduced_by_batch(model, pieces, budget, block, longest, reduce):
+        found = found.fetched()
         terms[rows], weights[rows] = found.terms, found.weights
         counter.add_counts(found.counts)
+        if answers:
+            asked.keep(answers)
         bar.update(len(rows))
     return terms, weights
 
 
-class Selected(NamedTuple):
-    """What is kept of a batch of vectors."""
+def _reduced(
+    select: Callable, keep: int, asked: Asked | None, start: int, vectors: Tensor, rows: list[int]
+) -> tuple["Selected", Answers | None]:
+    """Return what is kept of a batch of vectors, and what it answers; on a card nothing of it is waited for."""
+    return select(vectors, keep), asked and asked.of(start + np.array(rows), vectors)
 
-    terms: np.ndarray  # (b, keep)
-    weights: np.ndarray  # (b, keep)
-    counts: np.ndarray  # (65536,) of all values, by their bits
+
+class Selected(NamedTuple):
+    """What is kept of a batch of vectors: arrays, or a card's tensors."""
+
+    terms: np.ndarray | Tensor  # (b, keep)
+    weights: np.ndarray | Tensor  # (b, keep)
+    counts: np.ndarray | Tensor  # (65536,) of all values, by their bits
+
+    def fetched(self) -> "Selected":
+        """Return the same as arrays."""
+        if isinstance(self.terms, np.ndarray):
+            return self
+        terms, weights, counts = (tensor.cpu().numpy() for tensor in self)
+        return Selected(terms.astype(np.uint16), weights, counts)
 
 
 def _selected(vectors: Tensor, keep: int) -> Selected:
@@ -109,4 +145,4 @@ def _selected_on_device(vectors: Tensor, keep: int) -> Selected:
     """Select where the vectors lie, so that only what is kept is copied."""
     terms, counts = device_topk.top_terms(vectors, keep), device_topk.counts(vectors)  # (b, keep), (65536,)
     weights = vectors.gather(1, terms)  # (b, keep)
-    return Selected(terms.cpu().numpy().astype(np.uint16), weights.cpu().numpy(), counts.cpu().numpy())
+    return Selected(terms, weights, counts)

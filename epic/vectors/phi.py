@@ -5,7 +5,7 @@ code on a CPU, by torch elsewhere.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -33,25 +33,36 @@ def vectors_by_batch(
 
     longest: what `longest_passages` returns, if vectors are to be those of the released code's batches.
     """
-    yield from reduced_by_batch(model, pieces, Budget(token_budget), block, longest, lambda vectors: vectors.cpu().numpy())
+    batches = reduced_by_batch(model, pieces, Budget(token_budget), block, longest, lambda vectors, rows: vectors)
+    yield from ((rows, vectors.cpu().numpy()) for rows, vectors in batches)
 
 
 def reduced_by_batch(model: EpicModel, pieces: dict, budget: Budget, block: int, longest: dict | None, reduce: Callable):
     """Yield (places in `pieces`, what `reduce` makes of their vectors, a tensor (b, V) that lies where the model does).
 
-    Memory that runs out while reducing leads to smaller batches, too.
+    `reduce` gets the vectors and their places, and waits for nothing: a batch is yielded when the next one has been asked for,
+    so that a card never waits for the program. Memory that runs out while reducing leads to smaller batches, too.
     """
     place = {doc_id: row for row, doc_id in enumerate(pieces)}
 
     def reduced(batch: list[str]):
         vectors = _vectors_of(model, {doc_id: pieces[doc_id] for doc_id in batch}, block, longest)  # (b, V)
-        return torch.isfinite(vectors).all(dim=1), reduce(vectors)
+        return torch.isfinite(vectors).all(dim=1), reduce(vectors, [place[doc_id] for doc_id in batch])
 
-    for batch, (finite, found) in computed(pieces, budget, model.body.window, reduced):
-        finite = finite.tolist()  # read at once, after everything else was asked for
+    for batch, (finite, found) in one_behind(computed(pieces, budget, model.body.window, reduced)):
+        finite = finite.tolist()
         if not all(finite):
             refuse_infinite(batch[finite.index(False)])
         yield [place[doc_id] for doc_id in batch], found
+
+
+def one_behind(items: Iterable):
+    """Yield every item once the next one is there."""
+    before = []
+    for item in items:
+        yield from before
+        before = [item]
+    yield from before
 
 
 def _vectors_of(model: EpicModel, pieces: dict[str, list[int]], block: int, longest: dict[str, int] | None) -> Tensor:

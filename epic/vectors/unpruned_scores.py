@@ -15,14 +15,15 @@ from epic.corpus.runs import Run, ScoredDoc
 from epic.model.epic import EpicModel, Tokens, load_model
 from epic.model.equations import segment_bounds, strongest, strongest_of_each
 from epic.model.query_vector import QueryVector, finite, read_vectors
-from epic.vectors.batches import Budget, computed, longest_passages
+from epic.vectors.batches import Budget, computed
+from epic.vectors.released_batches import longest_for
 
 TERMS_AT_A_TIME = 2048  # on a card: their products with all word-pieces of a batch
 AT_A_TIME = 20_000  # passages whose texts and word-pieces are in memory; a large query set has millions of candidates
 
 
 def unpruned_run(run: Run, vectors, checkpoint, manifest, compute: dict, token_budget: int) -> Run:
-    """Return EPIC scores for a run, from the files of an experiment."""
+    """Return EPIC scores for a run, from the files of an experiment, by running the model."""
     model = load_model(checkpoint, compute)
     return unpruned_scores(model, open_documents(manifest), read_vectors(vectors), run, token_budget)
 
@@ -38,7 +39,7 @@ def unpruned_scores(model: EpicModel, documents: Documents, queries: dict[str, Q
         for place in range(0, len(doc_ids), AT_A_TIME):
             some = doc_ids[place : place + AT_A_TIME]
             pieces = dict(zip(some, model.pieces(documents.texts(some)), strict=True))
-            longest = longest_passages(model, documents, some)
+            longest = longest_for(model, documents, some)
             scores |= pair_scores(model, pieces, wanted, queries, token_budget, bar.update, longest)
     return {query_id: [ScoredDoc(hit.doc_id, scores[query_id, hit.doc_id]) for hit in hits] for query_id, hits in run.items()}
 

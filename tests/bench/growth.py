@@ -14,6 +14,7 @@ from time import perf_counter
 
 from tests.bench import inputs
 from tests.bench.measure import status, trimmed
+from tests.vectors import spoken
 
 SIZES = {"encode": (1000, 20_000), "prune": (1000, 20_000), "evaluate": (1000, 55_578)}  # the judged dev queries
 HITS = 200
@@ -69,8 +70,10 @@ def encode(documents: int, folder: Path, out: Path):
     from epic.vectors.encode import encode_shard
 
     model, settings = inputs.minilm(), EncodeSettings(max_terms=2000, token_budget=4096, vocabulary_block=1024)
-    encode_shard(model, "bench", ShortTexts(1), "1-of-1", settings, out.with_name("first"))  # what is compiled is compiled now
-    return lambda: encode_shard(model, "bench", ShortTexts(documents), "1-of-1", settings, out)
+    encode_shard(
+        model, "bench", spoken(model, ShortTexts(1)), settings, out.with_name("first")
+    )  # what is compiled is compiled now
+    return lambda: encode_shard(model, "bench", spoken(model, ShortTexts(documents)), settings, out)
 
 
 def prune(documents: int, folder: Path, out: Path):

@@ -9,7 +9,7 @@ from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_tensors
 from epic.vectors.store import Store
 from tests.device import card as stand_in
-from tests.vectors import SETTINGS, encoded, one_step
+from tests.vectors import SETTINGS, encoded, one_step, spoken
 
 WORDS = ["price", "of", "a", "pool", "x", "y", "z", "café", "cost", "pools"]
 LAUNCHES, SYNCS = 140, 5  # of a batch with one block of the vocabulary, however many passages it has
@@ -26,7 +26,7 @@ def test_a_card_gives_the_vectors_of_the_cpu(model, documents, tmp_path, card, p
     model = model.float()
     expected = Store(encoded(model, documents, tmp_path, 1)[0])
     model.to("card").precision = PRECISIONS[precision]
-    encode_shard(model, "digest", documents, "1-of-1", SETTINGS, tmp_path / "card")
+    encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "card")
     found = Store(tmp_path / "card")
     assert card.launches["topk"] and card.launches["segment_reduce"]  # it was computed there
     if precision == "float32":
@@ -42,7 +42,7 @@ def test_launches_and_syncs_of_a_batch_do_not_grow_with_its_passages(model, coll
     for count in (20, 60):
         card.forget()
         some = type("Some", (), {"__len__": lambda self, n=count: n, "span": lambda self, rows: documents.span(rows)})()
-        encode_shard(model, "digest", some, "1-of-1", EncodeSettings(9, 4096, 1000), tmp_path / str(count))
+        encode_shard(model, "digest", spoken(model, some), EncodeSettings(9, 4096, 1000), tmp_path / str(count))
         seen.append((sum(card.launches.values()), sum(card.syncs.values())))
     assert seen[0] == seen[1]
     assert seen[0][0] <= LAUNCHES and seen[0][1] <= SYNCS, (card.launches, card.syncs)
@@ -84,14 +84,14 @@ def test_a_tensor_that_was_left_on_the_cpu_is_caught(model, card, monkeypatch, f
 
 
 def test_a_card_that_is_too_small_for_a_batch_gives_the_same_vectors_in_smaller_ones(model, collection_of, tmp_path, caplog):
-    model, documents = model.float(), collection_of(*passages(60))
+    model, documents = model.float(), collection_of(*passages(900))
     settings = EncodeSettings(9, 4096, 1000)
-    encode_shard(model, "digest", documents, "1-of-1", settings, tmp_path / "cpu")
+    encode_shard(model, "digest", spoken(model, documents), settings, tmp_path / "cpu")
     with stand_in.inserted() as large:
-        encode_shard(model.to("card"), "digest", documents, "1-of-1", settings, tmp_path / "large")
+        encode_shard(model.to("card"), "digest", spoken(model, documents), settings, tmp_path / "large")
     model.to("cpu")
     with stand_in.inserted(memory=large.peak - 1) as small:
-        encode_shard(model.to("card"), "digest", documents, "1-of-1", settings, tmp_path / "small")
-    assert small.peak < large.peak and "memory ran out with 60 passages" in caplog.text
+        encode_shard(model.to("card"), "digest", spoken(model, documents), settings, tmp_path / "small")
+    assert small.peak < large.peak and "memory ran out with 900 passages" in caplog.text
     expected, found = Store(tmp_path / "cpu"), Store(tmp_path / "small")
     assert one_step(np.sort(found.weights), np.sort(expected.weights))

@@ -28,6 +28,7 @@ from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests.conftest import WORDS
+from tests.vectors import spoken
 
 pytestmark = pytest.mark.parity
 PAD, CLS, SEP = (WORDS.index(word) for word in ("[PAD]", "[CLS]", "[SEP]"))
@@ -221,12 +222,12 @@ def test_stored_vectors_are_those_of_batches_of_eight_in_the_collection_s_order(
     monkeypatch.setattr("epic.vectors.encode.PASSAGES_AT_A_TIME", 5)
     model, settings, found = EpicModel.from_pretrained(checkpoint), EncodeSettings(len(WORDS), 1024, 7), []
     for shard in range(1, shards + 1):
-        encode_shard(model, "digest", collection, f"{shard}-of-{shards}", settings, tmp_path / str(shard))
+        encode_shard(model, "digest", spoken(model, collection, f"{shard}-of-{shards}"), settings, tmp_path / str(shard))
         found.append(Store(tmp_path / str(shard)).weights)
     found = np.concatenate(found).astype(np.float64)
     assert np.allclose(found, expected, rtol=2e-3, atol=1e-6)
     model.released_batches = False
-    encode_shard(model, "digest", collection, "1-of-1", settings, tmp_path / "without")
+    encode_shard(model, "digest", spoken(model, collection), settings, tmp_path / "without")
     assert not np.allclose(Store(tmp_path / "without").weights, expected, rtol=2e-2, atol=1e-3)
 
 
@@ -258,7 +259,7 @@ def test_without_padding_the_option_changes_no_byte(checkpoint, tmp_path):
     documents, model, written = Documents(f"path:{tmp_path}"), EpicModel.from_pretrained(checkpoint), []
     for option in (True, False):
         model.released_batches = option
-        encode_shard(model, "digest", documents, "1-of-1", EncodeSettings(9, 512, 7), tmp_path / str(option))
+        encode_shard(model, "digest", spoken(model, documents), EncodeSettings(9, 512, 7), tmp_path / str(option))
         written.append([path.read_bytes() for path in sorted((tmp_path / str(option)).iterdir())])
     assert written[0] == written[1]
 

@@ -1,14 +1,16 @@
-"""encode: passage vectors, one folder per shard, and the counts of all their values.
+"""encode: passage vectors, one folder per shard, the counts of all their values, and scores of the model's candidates.
 
-in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
+in   results/{experiment}/tokenise/{encoder}/{i}-of-{n}/, results/{experiment}/train/{model}/checkpoint/
+     results/{experiment}/candidates/{model}/, if all rows of the model are asked for
 out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, its speed
 """
 
 
 rule encode:
     input:
-        manifest=rules.data.output.manifest,
+        pieces=pieces,
         checkpoint=files(inputs.precomputing, "model"),
+        candidates=candidates,
     output:
         vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),
         pace="results/{experiment}/encode/{model}/{scatteritem}.pace.json",

@@ -1,7 +1,7 @@
 """Paths of the inputs that `epic.experiment.inputs` names, as files of this workflow. Nothing else is decided here."""
 
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
-from epic.experiment import inputs
+from epic.experiment import inputs, one_pass
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 
@@ -15,7 +15,7 @@ def resolved(wanted, wildcards):
     if isinstance(wanted, Shards):
         rule_name, name = wanted.name.split(".")
         scattered, pattern = getattr(gather, wildcards.experiment), getattr(rules, rule_name).output[name]
-        return scattered(pattern, experiment=wildcards.experiment, model=wanted.model)
+        return scattered(pattern, experiment=wildcards.experiment, **wanted.of)
     if isinstance(wanted, Source):
         found = Path(file_of(wanted.name, lambda file: at(rules.fetch.output.file, wildcards, file=file)))
         return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
@@ -46,6 +46,37 @@ def page_latency(wildcards):
     """Name the latency of a row's page; all rows are timed together if the command asks for all of them."""
     together = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
     return inputs.page_latency(experiment_of(wildcards), wildcards.row, together)
+
+
+def pieces(wildcards):
+    """Return the word-pieces of the shard that the output path names."""
+    encoder = refusing(wildcards, lookup.encoder_of, experiment_of(wildcards), wildcards.model)
+    return at(rules.tokenise.output.pieces, wildcards, encoder=encoder, scatteritem=wildcards.scatteritem)
+
+
+def in_one_pass(wildcards, model):
+    """Tell whether a model's candidates are scored while its passages are encoded."""
+    return one_pass.in_one_pass(wildcards.experiment, experiment_of(wildcards), model, workflow.dag_settings.targets)
+
+
+def candidates(wildcards):
+    """Return the candidates that encoding scores, if it does; `ancient`: others than before are no reason to encode again."""
+    folder = at(rules.candidates.output.folder, wildcards, model=wildcards.model)
+    return [ancient(folder)] if in_one_pass(wildcards, wildcards.model) else []
+
+
+def scored(wildcards):
+    """Return the candidates of a model and the shards that hold their scores; nothing where the model itself scores them."""
+    (model,) = model_named(wildcards)
+    if lookup.is_pruned(item_of(wildcards, "row") if "row" in wildcards.keys() else {}) or not in_one_pass(wildcards, model):
+        return {"candidates": [], "shards": []}
+    return resolved(inputs.scored(experiment_of(wildcards), model), wildcards)
+
+
+def gpus_of_scoring(wildcards):
+    """Return the GPUs of a job that scores a run: none where scores or vectors are only read."""
+    row = item_of(wildcards, "row") if "row" in wildcards.keys() else {}
+    return 0 if scored(wildcards)["shards"] else lookup.gpus_of_reranking(experiment_of(wildcards), row)
 
 
 def dataset(name_of):

@@ -8,6 +8,7 @@ out  results/{experiment}/prune/{model}/{keep}/
 rule prune:
     input:
         manifest=rules.data.output.manifest,
+        passages=files(inputs.encoded_passages),
         shards=files(inputs.shards, "model"),
     output:
         store=directory("results/{experiment}/prune/{model}/{keep}"),

@@ -8,6 +8,7 @@ out  results/{experiment}/rerank/{row}/{query_set}.run
 rule rerank:
     input:
         unpack(files(inputs.reranking, "row", "query_set")),
+        unpack(scored),
         manifest=rules.data.output.manifest,
         queries=rules.queries.output.queries,
     output:
@@ -20,7 +21,7 @@ rule rerank:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=of_row(lookup.gpus_of_reranking),
+        gpu=gpus_of_scoring,
         mem_mb=memory(16_000),
         runtime="24h",  # unpruned, with millions of candidates
     params:

@@ -8,6 +8,7 @@ out  results/{experiment}/tune/{model}/{first_stage}.json
 rule tune:
     input:
         unpack(files(inputs.tuning, "model", "first_stage")),
+        unpack(scored),
         manifest=rules.data.output.manifest,
     output:
         cutoff="results/{experiment}/tune/{model}/{first_stage}.json",
@@ -17,7 +18,7 @@ rule tune:
         "../../environment.yml"
     threads: setting("compute", "threads")
     resources:
-        gpu=of_settings(lookup.gpus),
+        gpu=gpus_of_scoring,
         mem_mb=memory(16_000),
         runtime="4h",
     params:

@@ -1,21 +1,23 @@
 """Encode one shard of the collection."""
 
 from epic.core.stage import stage
-from epic.corpus.documents import open_documents
 from epic.experiment.settings import EncodeSettings
 from epic.model.checkpoint import model_digest
 from epic.model.epic import load_model
+from epic.vectors.candidates import Candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.throughput import write_pace
+from epic.vectors.tokenise import Tokenised
 
 with stage(snakemake):
-    compute = snakemake.params.compute
+    files, compute = snakemake.input, snakemake.params.compute
+    model = load_model(files.checkpoint, compute)
     seconds = encode_shard(
-        model=load_model(snakemake.input.checkpoint, compute),
-        digest=model_digest(snakemake.input.checkpoint),
-        documents=open_documents(snakemake.input.manifest),
-        shard=snakemake.wildcards.scatteritem,
+        model,
+        digest=model_digest(files.checkpoint),
+        shard=Tokenised(files.pieces, model.tokenizer, model.released_batches),
         settings=EncodeSettings(**snakemake.params.encode),
         out=snakemake.output.vectors,
+        candidates=Candidates(files.candidates) if files.candidates else None,
     )
     write_pace(seconds, compute, snakemake.output.vectors, snakemake.output.pace)

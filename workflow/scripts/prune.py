@@ -1,13 +1,13 @@
 """Gather the shards of a model, pruned."""
 
-from epic.core.files import read_json
 from epic.core.stage import stage
+from epic.vectors.candidates import count_of
 from epic.vectors.prune import prune
 
 with stage(snakemake):
     prune(
         shards=snakemake.input.shards,
         keep=int(snakemake.wildcards.keep),
-        documents=read_json(snakemake.input.manifest)["count"],
+        documents=count_of(snakemake.input.manifest, snakemake.input.passages),
         out=snakemake.output.store,
     )

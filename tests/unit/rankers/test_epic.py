@@ -24,7 +24,7 @@ from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
 from epic.vectors.prune import prune
 from tests.conftest import ROOT
-from tests.vectors import SETTINGS
+from tests.vectors import SETTINGS, spoken
 
 CPU = {"device": "cpu", "threads": 1, "precision": "float32"}
 QUERIES = {"q": "cost of a pool", "r": "x y pool", "none": "z"}
@@ -135,7 +135,7 @@ def files(checkpoint, documents, tmp_path):
     (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2}))
     write_vectors({query_id: encode(text) for query_id, text in QUERIES.items()}, tmp_path / "v.jsonl")
     write_run(tmp_path / "first.run", RUN, "bm25")
-    encode_shard(model, model_digest(checkpoint), documents, "1-of-1", SETTINGS, tmp_path / "shard")
+    encode_shard(model, model_digest(checkpoint), spoken(model, documents), SETTINGS, tmp_path / "shard")
     prune([tmp_path / "shard"], model.vocabulary, 7, tmp_path / "store")
     names = {"manifest": "manifest.json", "vectors": "v.jsonl", "run": "first.run", "cutoff": "cutoff.json", "store": "store"}
     return SimpleNamespace(checkpoint=checkpoint, **{key: tmp_path / name for key, name in names.items()})

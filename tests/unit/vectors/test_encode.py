@@ -12,11 +12,12 @@ from epic.corpus.runs import ScoredDoc
 from epic.experiment.settings import EncodeSettings
 from epic.model.query_torch import query_vector
 from epic.model.weigh import weigh
-from epic.vectors.encode import encode_shard, parse_shard, shard_bounds
+from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store
+from epic.vectors.tokenise import parse_shard, shard_bounds
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests.processes import call
-from tests.vectors import SETTINGS, encoded, one_step
+from tests.vectors import SETTINGS, encoded, one_step, spoken
 
 
 @pytest.mark.parametrize(("total", "shards"), [(0, 1), (5, 2), (7, 7), (3, 8), (8_841_823, 64)])
@@ -78,7 +79,7 @@ def test_a_gpu_gives_the_same_vectors(model, documents, tmp_path, precision):
     model = model.float()
     expected = Store(encoded(model, documents, tmp_path, 1)[0]).weights
     model.to("cuda").precision = PRECISIONS[precision]
-    encode_shard(model, "digest", documents, "1-of-1", SETTINGS, tmp_path / "gpu")
+    encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "gpu")
     tolerance = {"rtol": 1e-3, "atol": 1e-4} if precision == "float32" else {"rtol": 0.1, "atol": 0.05}
     assert np.allclose(Store(tmp_path / "gpu").weights, expected, **tolerance)
 
@@ -98,9 +99,9 @@ def encode_until(victim, encoder, out):
                     os.kill(os.getpid(), signal.SIGKILL)
                 yield str(place), "abcde"[place]
 
-    epic.vectors.encode.PASSAGES_AT_A_TIME = 2
+    epic.vectors.encode.ON_CPU = 2
     model = EpicModel.from_encoder(encoder, "paper", seed=7).eval()
-    encode_shard(model, "digest", Texts(), "1-of-1", EncodeSettings(9, 512, 100), out)
+    encode_shard(model, "digest", spoken(model, Texts()), EncodeSettings(9, 512, 100), out)
 
 
 def test_a_killed_shard_leaves_nothing_that_counts_and_is_made_anew(mlm_encoder, tmp_path):
@@ -136,7 +137,7 @@ def test_more_passages_than_are_sorted_at_a_time_stay_in_order(paper_model, docu
 
     model = paper_model.float()
     expected = Store(encoded(model, documents, tmp_path, 1)[0])
-    monkeypatch.setattr(epic.vectors.encode, "PASSAGES_AT_A_TIME", 2)
-    encode_shard(model, "digest", documents, "1-of-1", SETTINGS, tmp_path / "small")
+    monkeypatch.setattr(epic.vectors.encode, "ON_CPU", 2)
+    encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "small")
     found = Store(tmp_path / "small")
     assert len(found) == 7 and one_step(found.weights, expected.weights)

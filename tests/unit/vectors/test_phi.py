@@ -12,6 +12,7 @@ from epic.experiment.settings import EncodeSettings
 from epic.vectors import phi
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_tensors, document_vectors, vectors_by_batch
+from tests.vectors import spoken
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café pools cost", "z"]
 
@@ -132,7 +133,7 @@ def test_a_passage_that_fails_stops_the_shard_with_its_id(paper_model, tmp_path,
     monkeypatch.setattr(phi, "document_tensors", failing)
     settings = EncodeSettings(max_terms=5, token_budget=512, vocabulary_block=7)
     with pytest.raises(InputError, match=r"encoding failed at document d1 \(1 at a time.*out of memory, say.*vocabulary_block"):
-        encode_shard(model, "digest", Few(["x", "cost cost", "pool"]), "1-of-1", settings, tmp_path / "out")
+        encode_shard(model, "digest", spoken(model, Few(["x", "cost cost", "pool"])), settings, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
-    encode_shard(model, "digest", Few(["x", "pool"]), "1-of-1", settings, tmp_path / "out")
+    encode_shard(model, "digest", spoken(model, Few(["x", "pool"])), settings, tmp_path / "out")
     assert (tmp_path / "out" / "header.json").exists()

@@ -10,7 +10,7 @@ from epic.experiment.settings import EncodeSettings
 from epic.vectors.encode import encode_shard
 from epic.vectors.prune import cut, prune
 from epic.vectors.store import Store
-from tests.vectors import dense, write
+from tests.vectors import dense, spoken, write
 
 
 def test_pruning_a_wide_store_equals_encoding_narrowly(tmp_path):
@@ -91,11 +91,11 @@ def test_gathering_keeps_ids_that_are_no_numbers(tmp_path):
 def test_pruning_a_shard_equals_encoding_it_at_that_r_byte_for_byte(model, documents, tmp_path, shard):
     model = model.float()
     wide = EncodeSettings(max_terms=20, token_budget=64, vocabulary_block=5)
-    encode_shard(model, "digest", documents, shard, wide, tmp_path / "wide")
+    encode_shard(model, "digest", spoken(model, documents, shard), wide, tmp_path / "wide")
     store = Store(tmp_path / "wide")
     for keep in (20, 10, 1):
         narrow = EncodeSettings(max_terms=keep, token_budget=64, vocabulary_block=5)
-        encode_shard(model, "digest", documents, shard, narrow, tmp_path / f"narrow{keep}")
+        encode_shard(model, "digest", spoken(model, documents, shard), narrow, tmp_path / f"narrow{keep}")
         direct = Store(tmp_path / f"narrow{keep}")
         terms, weights = cut(store.terms, store.weights, keep)
         assert terms.tobytes() == direct.terms.tobytes() and weights.tobytes() == direct.weights.tobytes()

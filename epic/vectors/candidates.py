@@ -1,0 +1,195 @@
+"""Candidates of a model: the pairs of query and passage that its unpruned rows and the choice of its cut-offs may ask for.
+
+Encoding sees every passage's whole vector once, so it scores these pairs on the way (`epic.vectors.asked`).
+
+header.json    passages, pairs, and of each query set: number of its first query, sha256 of its query vectors
+rows.i64       the passage of each pair, as a row of what is encoded; ascending
+queries.u32    its query, by number; ascending within a passage
+bounds.i64     where the vector of each query begins, and where the last ends
+terms.u16      the query vectors' terms
+weights.f32    and their weights
+ids.json       query ids of each query set, in the order of their numbers
+dense.i64      rows of the passages whose unpruned vectors are timed; ascending
+passages.i64   positions in the collection of what is encoded, ascending; only if that is not all of it
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
+from epic.corpus.documents import Documents
+from epic.corpus.runs import ranked_lists
+from epic.model.query_vector import read_vectors
+
+FORMAT = "epic-candidates-1"
+ARRAYS = {
+    "rows.i64": np.int64, "queries.u32": np.uint32, "bounds.i64": np.int64, "terms.u16": np.uint16, "weights.f32": np.float32,
+    "dense.i64": np.int64,
+}  # fmt: skip
+PASSAGES = "passages.i64"
+LOOKED_UP_AT_ONCE = 100_000
+
+
+class QuerySet(NamedTuple):
+    """A query set of which candidates are scored."""
+
+    name: str
+    vectors: Path  # of `weigh`
+    runs: list  # of the first stages that the model re-ranks
+    depth: int  # hits of each run that may be re-ranked
+    timed: tuple[int, int] = (0, 0)  # queries from the first one on whose passages are timed unpruned, and hits of each
+
+
+class Subset:
+    """Some passages of a collection, in its order: what is encoded where only candidates are."""
+
+    def __init__(self, documents: Documents, positions: np.ndarray):
+        self.documents, self.places = documents, positions
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def span(self, rows: range) -> Iterator[tuple[str, str]]:
+        """Yield (id, text) of the passages in some rows; neighbours in the collection are read together."""
+        places = self.places[rows.start : rows.stop]  # (n,)
+        cuts = np.flatnonzero(np.diff(places) != 1) + 1  # where a neighbour is missing
+        for part in np.split(places, cuts) if len(places) else ():
+            yield from self.documents.span(range(int(part[0]), int(part[-1]) + 1))
+
+    def positions(self, doc_ids) -> list[int]:
+        """Return the rows of passages; refuse one that is not among these."""
+        doc_ids = list(doc_ids)
+        places = np.array(self.documents.positions(doc_ids), dtype=np.int64)  # (k,)
+        rows = np.searchsorted(self.places, places)  # (k,)
+        absent = self.places[np.minimum(rows, len(self) - 1)] != places if len(self) else np.ones(len(places), dtype=bool)
+        if absent.any():
+            raise InputError(f"document {doc_ids[int(absent.argmax())]} is no candidate; encode again")
+        return rows.tolist()
+
+
+def encoded_collection(documents: Documents, passages) -> Documents | Subset:
+    """Return what is encoded: the whole collection, or the passages at the positions in a file."""
+    return Subset(documents, np.fromfile(passages, np.int64)) if passages else documents
+
+
+def count_of(manifest, passages) -> int:
+    """Return the number of passages that are encoded."""
+    return Path(passages).stat().st_size // 8 if passages else read_json(manifest)["count"]
+
+
+def write_passages(runs: Iterable[tuple], documents: Documents, out) -> None:
+    """Write the positions of all passages that are among the first hits of some runs, given as (run, depth)."""
+    found = np.unique(
+        np.concatenate([np.empty(0, np.int64), *(rows for run, depth in runs for _, rows in _hits(run, depth, documents))])
+    )
+    with replacing(out) as draft:
+        found.tofile(draft)
+
+
+def write_candidates(query_sets: list[QuerySet], documents: Documents, passages, out) -> None:
+    """Write all pairs of some query sets, each once however many first stages have it."""
+    collection = encoded_collection(documents, passages)
+    pairs, dense, vectors, ids, facts = [], [], [], {}, {}
+    for query_set in query_sets:
+        found = read_vectors(query_set.vectors)
+        numbers = {query_id: len(vectors) + place for place, query_id in enumerate(found)}
+        facts[query_set.name] = {"start": len(vectors), "vectors": sha256_of(query_set.vectors)}
+        ids[query_set.name] = list(found)
+        for run in query_set.runs:
+            pairs += _pairs(run, query_set.depth, numbers, collection)
+            dense += _timed(run, query_set, list(found), collection)
+        vectors += found.values()
+    merged = np.unique(np.concatenate([np.empty(0, np.int64), *pairs]))  # (P,), row and number of the query as one
+    arrays = {
+        "rows.i64": merged >> 32,
+        "queries.u32": merged & 0xFFFFFFFF,
+        "bounds.i64": np.cumsum([0, *(len(vector.terms) for vector in vectors)]),
+        "terms.u16": np.concatenate([np.empty(0, np.uint16), *(vector.terms for vector in vectors)]),
+        "weights.f32": np.concatenate([np.empty(0, np.float32), *(vector.weights for vector in vectors)]),
+        "dense.i64": np.unique(np.concatenate([np.empty(0, np.int64), *dense])),
+    }
+    with replacing(out) as draft:
+        draft.mkdir()
+        for name, dtype in ARRAYS.items():
+            arrays[name].astype(dtype).tofile(draft / name)
+        if passages:
+            collection.places.tofile(draft / PASSAGES)
+        write_json(draft / "ids.json", ids)
+        sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
+        header = {"format": FORMAT, "passages": len(collection), "pairs": len(merged), "query_sets": facts}
+        write_json(draft / "header.json", header | {"sha256": sums})
+
+
+def _hits(run, depth: int, collection) -> Iterator[tuple[list[str], np.ndarray]]:
+    """Yield (query id of each hit, rows of the hits) of the first hits of a run, many at a time: a run has millions."""
+    hits = ((query_id, hit.doc_id) for query_id, found in ranked_lists(run) for hit in found[:depth])
+    while some := list(islice(hits, LOOKED_UP_AT_ONCE)):
+        query_ids, doc_ids = zip(*some, strict=True)
+        yield list(query_ids), np.array(collection.positions(doc_ids), dtype=np.int64)  # (k,)
+
+
+def _pairs(run, depth: int, numbers: dict[str, int], collection) -> Iterator[np.ndarray]:
+    """Yield pairs of a run as one number each, that of the row before that of the query."""
+    for query_ids, rows in _hits(run, depth, collection):
+        if absent := [query_id for query_id in query_ids if query_id not in numbers]:
+            raise InputError(f"{run}: there is no vector of query {absent[0]}; make them again")
+        yield rows << 32 | np.array([numbers[query_id] for query_id in query_ids], dtype=np.int64)  # (k,)
+
+
+def _timed(run, query_set: QuerySet, order: list[str], collection) -> Iterator[np.ndarray]:
+    """Yield rows of the hits of the queries that are timed."""
+    count, depth = query_set.timed
+    wanted = set(order[:count])
+    for query_ids, rows in _hits(run, depth, collection) if wanted else ():
+        yield rows[[query_id in wanted for query_id in query_ids]]  # (k,)
+
+
+class Candidates:
+    """The candidates of a model, mapped; opening compares header and sizes."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        header = read_json(self.path / "header.json")
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise InputError(f"{path}: not the candidates of a model ({FORMAT}); make them again")
+        self.passages, self.pairs, self.query_sets = (header[key] for key in ("passages", "pairs", "query_sets"))
+        self.digest = sha256_of(self.path / "header.json")
+        for name, size in {"rows.i64": 8 * self.pairs, "queries.u32": 4 * self.pairs}.items():
+            if (found := (self.path / name).stat().st_size) != size:
+                raise InputError(f"{self.path / name}: {found} bytes, the header promises {size}; make the candidates again")
+
+    def array(self, name: str) -> np.ndarray:
+        """Return one of the arrays."""
+        size = (self.path / name).stat().st_size
+        dtype = np.int64 if name == PASSAGES else ARRAYS[name]
+        return np.memmap(self.path / name, dtype, "r") if size else np.empty(0, dtype)
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The passage of each pair (P,)."""
+        return self.array("rows.i64")
+
+    @cached_property
+    def queries(self) -> np.ndarray:
+        """The number of each pair's query (P,)."""
+        return self.array("queries.u32")
+
+    def set_of(self, vectors) -> str | None:
+        """Return the query set whose query vectors are those in a file; None if there is none."""
+        digest = sha256_of(vectors)
+        return next((name for name, facts in self.query_sets.items() if facts["vectors"] == digest), None)
+
+    def numbers(self, query_set: str) -> dict[str, int]:
+        """Return the number of each query of a set."""
+        start = self.query_sets[query_set]["start"]
+        return {query_id: start + place for place, query_id in enumerate(read_json(self.path / "ids.json")[query_set])}
+
+    def collection(self, documents: Documents) -> Documents | Subset:
+        """Return what is encoded."""
+        file = self.path / PASSAGES
+        return encoded_collection(documents, file if file.exists() else None)
