@@ -17,6 +17,7 @@ from epic.core.mapped import Mapped, announce
 from epic.corpus.documents import open_documents
 from epic.corpus.runs import read_run
 from epic.vectors.pruned_scores import dense_dot, dot
+from epic.vectors.scored_pairs import opened
 from epic.vectors.store import Store
 
 MORE = 20  # hits beyond the cut-off: equal scores may come in another order when one query is searched at a time
@@ -102,17 +103,33 @@ class DenseVectors:
         self.doc_ids = sorted({*self.doc_ids, *(hit.doc_id for query_id in queries for hit in run.get(query_id, []))})
 
     def written(self) -> Path:
-        """Return the file, (n, V) float16; write it when it is first asked for."""
+        """Return the file, (n, V) float16; write it when it is first asked for: vectors that encoding kept, and others."""
         if self.path is None:
             path = self.folder / f"{len(list(self.folder.iterdir()))}.f16"
             documents = open_documents(self.files.manifest)
-            dense_vectors(self.files.checkpoint, self.settings["compute"], documents, self.doc_ids, self.settings["encode"], path)
+            scored = opened(getattr(self.files, "candidates", None), getattr(self.files, "shards", None))
+            kept = scored.vectors(self.doc_ids, documents) if scored else ()
+            absent = copy_vectors(kept, self.doc_ids, path)
+            if absent:
+                compute, encode = self.settings["compute"], self.settings["encode"]
+                compute_vectors(self.files.checkpoint, compute, documents, self.doc_ids, absent, encode, path)
             self.path = path
         return self.path
 
 
-def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], encode: dict, path) -> None:
-    """Write unpruned vectors of some documents as a file, (n, V) float16; with all cores, since nothing is timed yet."""
+def copy_vectors(kept, doc_ids: list[str], path) -> list[int]:
+    """Write the vectors that are there, given as (place, vector), to a file, and return the places of the others."""
+    absent = set(range(len(doc_ids)))
+    with open(path, "wb") as stream:
+        for place, vector in kept:
+            stream.seek(place * vector.nbytes)
+            stream.write(np.ascontiguousarray(vector))
+            absent.remove(place)
+    return sorted(absent)
+
+
+def compute_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], places: list[int], encode: dict, path) -> None:
+    """Write unpruned vectors of the documents at some places to a file, (n, V) float16; with all cores: nothing is timed yet."""
     import torch  # it takes seconds to import; the other rows do not need it
 
     from epic.core.machine import usable_cores
@@ -120,13 +137,13 @@ def dense_vectors(checkpoint, compute: dict, documents, doc_ids: list[str], enco
     from epic.vectors.phi import vectors_by_batch
     from epic.vectors.released_batches import longest_for
 
-    model = load_model(checkpoint, compute | {"threads": usable_cores()})
-    pieces = dict(zip(doc_ids, model.pieces(documents.texts(doc_ids)), strict=True))
-    longest = longest_for(model, documents, doc_ids)
-    with open(path, "wb") as stream:
+    model, wanted = load_model(checkpoint, compute | {"threads": usable_cores()}), [doc_ids[place] for place in places]
+    pieces = dict(zip(wanted, model.pieces(documents.texts(wanted)), strict=True))
+    longest = longest_for(model, documents, wanted)
+    with open(path, "r+b") as stream:
         stream.truncate(len(doc_ids) * model.vocabulary * 2)
         for rows, found in vectors_by_batch(model, pieces, encode["token_budget"], encode["vocabulary_block"], longest):
             for row, vector in zip(rows, found, strict=True):
-                stream.seek(row * vector.nbytes)
+                stream.seek(places[row] * vector.nbytes)
                 stream.write(vector)
     torch.set_num_threads(compute["threads"])

@@ -75,10 +75,10 @@ def read_ahead(shard: Spoken | Tokenised, size: int) -> Iterator[tuple[int, Pass
     """Yield (first row, passages), `size` at a time; the next ones are read by another thread meanwhile."""
     rows = [range(start, min(start + size, len(shard))) for start in range(0, len(shard), size)]
     with ThreadPoolExecutor(1) as ahead:
-        waiting = [ahead.submit(shard.read, part) for part in rows[:1]]
-        for part, following in zip(rows, [*rows[1:], None], strict=True):
-            found = waiting.pop(0).result()
-            waiting = [ahead.submit(shard.read, following)] if following else []
+        reading = [ahead.submit(shard.read, part) for part in rows[:1]]
+        for number, part in enumerate(rows, start=1):
+            found = reading.pop().result()
+            reading = [ahead.submit(shard.read, following) for following in rows[number : number + 1]]
             yield part.start, found
 
 

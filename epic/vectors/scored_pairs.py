@@ -53,7 +53,7 @@ class Scored:
             found[query_id] = [ScoredDoc(hit.doc_id, value) for hit, value in zip(hits, values, strict=True)]
         return found
 
-    def vectors(self, doc_ids: list[str], documents: Documents, vocabulary: int):
+    def vectors(self, doc_ids: list[str], documents: Documents):
         """Yield (place in `doc_ids`, unpruned vector (V,)) of the documents whose vectors were kept."""
         dense = self.candidates.array("dense.i64")  # (D,)
         rows = np.array(self.candidates.collection(documents).positions(doc_ids), dtype=np.int64)  # (n,)
@@ -62,6 +62,7 @@ class Scored:
         wanted = dict(zip(places[kept].tolist(), kept.tolist(), strict=True))  # place among all that were kept -> in `doc_ids`
         begin = 0
         for shard in self.shards:
+            vocabulary = read_json(shard / "header.json")["vocabulary"]
             count = (shard / DENSE).stat().st_size // (2 * vocabulary)
             held = np.memmap(shard / DENSE, np.float16, "r", shape=(count, vocabulary)) if count else ()
             for row in sorted(wanted.keys() & range(begin, begin + count)):

@@ -23,7 +23,7 @@ from epic.model.epic import EpicModel
 from epic.model.equations import phi_d
 from epic.model.query_onnx_export import export
 from epic.model.weigh import query_vectors
-from epic.vectors.at_query_time import dense_vectors
+from epic.vectors.at_query_time import compute_vectors, copy_vectors
 from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
@@ -249,7 +249,9 @@ def test_query_vectors_are_those_of_batches_of_sixteen_and_unpruned_scores_their
 def test_the_unpruned_vectors_that_are_timed_are_the_same(checkpoint, collection, expected, tmp_path):
     rows = [18, 0, 10, 3]
     encode = {"token_budget": 1024, "vocabulary_block": 7}
-    dense_vectors(checkpoint, CPU, collection, [f"d{row}" for row in rows], encode, tmp_path / "0.f16")
+    doc_ids = [f"d{row}" for row in rows]
+    absent = copy_vectors((), doc_ids, tmp_path / "0.f16")
+    compute_vectors(checkpoint, CPU, collection, doc_ids, absent, encode, tmp_path / "0.f16")
     found = np.fromfile(tmp_path / "0.f16", np.float16).reshape(len(rows), -1)
     assert np.allclose(found, expected[rows], rtol=2e-3, atol=1e-6)
 

@@ -62,7 +62,7 @@ def in_one_pass(wildcards, model):
 def candidates(wildcards):
     """Return the candidates that encoding scores, if it does; `ancient`: others than before are no reason to encode again."""
     folder = at(rules.candidates.output.folder, wildcards, model=wildcards.model)
-    return [ancient(folder)] if in_one_pass(wildcards, wildcards.model) else []
+    return ancient(folder) if in_one_pass(wildcards, wildcards.model) else []
 
 
 def scored(wildcards):

@@ -20,6 +20,7 @@ from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_encoder
 from epic.rankers import epic as family
 from epic.training.examples import Example
+from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
 from epic.vectors.prune import prune
@@ -201,6 +202,23 @@ def test_the_unpruned_vectors_are_those_of_the_candidates_of_the_timed_queries(f
     with system.opened() as time_one, pytest.raises(InputError, match="document 2 is a hit now"):
         system.search = lambda text: ["2"]
         time_one("x")
+
+
+def test_unpruned_vectors_that_encoding_kept_are_copied_and_only_others_computed(files, documents, bench, tmp_path):
+    candidates = [QuerySet("s", tmp_path / "v.jsonl", [files.run], 9, timed=(1, 3))]  # of q's four hits the first three
+    write_candidates(candidates, documents, None, tmp_path / "candidates")
+    model = family.load(files.checkpoint, CPU)
+    encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "1-of-1", Candidates(tmp_path / "candidates"))
+    marked = np.memmap(tmp_path / "1-of-1" / "dense.f16", np.float16, "r+").reshape(3, -1)
+    marked[:, 0] = 7  # as no vector is: what was copied can be told from what was computed
+    marked.flush()
+    kept = SimpleNamespace(**vars(files), candidates=tmp_path / "candidates", shards=[tmp_path / "1-of-1"])
+    system = timed(kept, bench, ["0"], store=False)
+    found = np.fromfile(*system.on_disk, dtype=np.float16).reshape(4, model.vocabulary)
+    last = RUN["q"][3].doc_id
+    assert [doc_id for doc_id, vector in zip(system.dense.doc_ids, found, strict=True) if vector[0] != 7] == [last]
+    expected = document_vectors(model, model.pieces(documents.texts(system.dense.doc_ids)), 1000)
+    assert np.allclose(found[:, 1:], expected[:, 1:], rtol=2e-3, atol=1e-6)
 
 
 def test_rows_of_one_model_share_its_query_encoder_and_the_vectors_of_all_their_candidates(files, bench):
