@@ -9,7 +9,6 @@ from epic.experiment.settings import reciprocal_rank
 
 TOGETHER = "together"  # the measurement of all rows, where others are named after their row
 TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
-BEYOND = 20  # hits beyond a cut-off whose vectors are timed: equal scores may come in another order, one query at a time
 OF_TRAINING = ("id", "family", "settings", "encoder", "start", "loss", "seed")  # of a model: all other keys only show it
 
 
@@ -104,22 +103,6 @@ def samples_of(settings: dict, first_stage: str) -> int | None:
 def trained_on(settings: dict) -> dict:
     """Return what a model card says of the data."""
     return {key: settings[key] for key in ("data", "triples")}
-
-
-def encode_of(settings: dict) -> dict:
-    """Return the settings of encoding, but for those that change no vector: the shards, and which passages there are."""
-    return {key: value for key, value in settings["encode"].items() if key not in ("shards", "passages")}
-
-
-def encoder_of(settings: dict, model: str) -> str:
-    """Return the encoder whose tokenizer a model has."""
-    return find(settings["models"], model, "model")["encoder"]["id"]
-
-
-def asks_for_batches(settings: dict, encoder: str) -> bool:
-    """Tell whether a model of an encoder wants to know the batches of the released code."""
-    models = [model for model in settings["models"] if model["encoder"] and model["encoder"]["id"] == encoder]
-    return any(model["settings"].get("released_batches", False) for model in models)
 
 
 def download_named(settings: dict, file: str) -> dict:
@@ -245,30 +228,6 @@ def systems(settings: dict) -> dict[str, list[str]]:
         stages = found.setdefault(row["model"], [])
         stages += [] if row["first_stage"] in stages else [row["first_stage"]]
     return found
-
-
-def precomputing_systems(settings: dict) -> dict[str, list[str]]:
-    """Return the same for the models whose passages are encoded beforehand."""
-    return {model: stages for model, stages in systems(settings).items() if precomputes(settings, model)}
-
-
-def reranked_sets(settings: dict) -> list[str]:
-    """Return the query sets whose first-stage hits are re-ranked after training: for the choice of cut-offs, and for tests."""
-    return list(dict.fromkeys([tuning_set(settings), *with_purpose(settings, "test")]))
-
-
-def deepest(settings: dict, query_set: str) -> int:
-    """Return the hits of a query set's runs that may be re-ranked, whatever cut-off is chosen."""
-    return min(find(settings["query_sets"], query_set)["hits"], settings["tune"]["max_cutoff"])
-
-
-def timed_unpruned(settings: dict, model: str, query_set: str) -> tuple[int, int]:
-    """Return how many queries of a set are timed with unpruned vectors of a model, and the hits of each; the cut-off is not
-    known before its vectors are."""
-    timed = settings["latency"]
-    if query_set != timed["query_set"] or not any(row["model"] == model and not is_pruned(row) for row in model_rows(settings)):
-        return 0, 0
-    return timed["warm_up"] + timed["measured"], timed["hits"] + BEYOND
 
 
 def models_with_rows(settings: dict) -> dict[str, list[str]]:

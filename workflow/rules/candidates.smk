@@ -9,7 +9,7 @@ out  results/{experiment}/candidates/{model}/
 rule passages:
     input:
         manifest=rules.data.output.manifest,
-        runs=lambda wildcards: files(inputs.candidate_runs)(wildcards)["runs"],
+        runs=lambda wildcards: files(vector_inputs.candidate_runs)(wildcards)["runs"],
     output:
         positions="results/{experiment}/passages/positions.i64",
     log:
@@ -20,7 +20,7 @@ rule passages:
         mem_mb=4_000,
         runtime="4h",
     params:
-        depths=lambda wildcards: inputs.candidate_runs(experiment_of(wildcards))["depths"],
+        depths=lambda wildcards: vector_inputs.candidate_runs(experiment_of(wildcards))["depths"],
         code=code("passages"),
     script:
         "../scripts/passages.py"
@@ -28,9 +28,9 @@ rule passages:
 
 rule candidates:
     input:
-        all_of(inputs.candidate_files, by=["model"]),
+        all_of(vector_inputs.candidate_files, by=["model"]),
         manifest=rules.data.output.manifest,
-        passages=files(inputs.encoded_passages),
+        passages=files(vector_inputs.encoded_passages),
     output:
         folder=directory("results/{experiment}/candidates/{model}"),
     log:
@@ -41,7 +41,7 @@ rule candidates:
         mem_mb=4_000,
         runtime="4h",
     params:
-        query_sets=files(inputs.candidates, "model"),
+        query_sets=files(vector_inputs.candidates, "model"),
         code=code("candidates"),
     script:
         "../scripts/candidates.py"

@@ -7,7 +7,7 @@ out  results/{experiment}/costs/{model}.json
 
 rule costs:
     input:
-        unpack(files(inputs.vectors_and_stores, "model")),
+        unpack(files(vector_inputs.vectors_and_stores, "model")),
     output:
         costs="results/{experiment}/costs/{model}.json",
     log:
@@ -15,7 +15,7 @@ rule costs:
     conda:
         "../../environment.yml"
     params:
-        stores=files(inputs.stores, "model"),
+        stores=files(vector_inputs.stores, "model"),
         code=code("costs"),
     script:
         "../scripts/costs.py"

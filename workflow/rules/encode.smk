@@ -9,7 +9,7 @@ out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, 
 rule encode:
     input:
         pieces=pieces,
-        checkpoint=files(inputs.precomputing, "model"),
+        checkpoint=files(vector_inputs.precomputing, "model"),
         candidates=candidates,
     output:
         vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),
@@ -26,7 +26,7 @@ rule encode:
         mem_mb=memory(16_000),
         runtime="4h",
     params:
-        encode=of_settings(lookup.encode_of),
+        encode=of_settings(encoding.encode_of),
         compute=of_settings(lookup.compute_of),
         code=code("encode"),
     script:

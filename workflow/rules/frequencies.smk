@@ -7,7 +7,7 @@ out  results/{experiment}/frequencies/{model}.tsv
 
 rule frequencies:
     input:
-        shards=files(inputs.shards, "model"),
+        shards=files(vector_inputs.shards, "model"),
     output:
         counts="results/{experiment}/frequencies/{model}.tsv",
     log:

@@ -1,7 +1,7 @@
 """Paths of the inputs that `epic.experiment.inputs` names, as files of this workflow. Nothing else is decided here."""
 
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
-from epic.experiment import inputs, one_pass
+from epic.experiment import encoding, inputs, one_pass, vector_inputs
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 
@@ -50,7 +50,7 @@ def page_latency(wildcards):
 
 def pieces(wildcards):
     """Return the word-pieces of the shard that the output path names."""
-    encoder = refusing(wildcards, lookup.encoder_of, experiment_of(wildcards), wildcards.model)
+    encoder = refusing(wildcards, encoding.encoder_of, experiment_of(wildcards), wildcards.model)
     return at(rules.tokenise.output.pieces, wildcards, encoder=encoder, scatteritem=wildcards.scatteritem)
 
 
@@ -70,7 +70,7 @@ def scored(wildcards):
     (model,) = model_named(wildcards)
     if lookup.is_pruned(item_of(wildcards, "row") if "row" in wildcards.keys() else {}) or not in_one_pass(wildcards, model):
         return {"candidates": [], "shards": []}
-    return resolved(inputs.scored(experiment_of(wildcards), model), wildcards)
+    return resolved(vector_inputs.scored(experiment_of(wildcards), model), wildcards)
 
 
 def gpus_of_scoring(wildcards):

@@ -8,7 +8,7 @@ out  results/{experiment}/interpret/{model}.json
 rule interpret:
     input:
         manifest=rules.data.output.manifest,
-        checkpoint=files(inputs.precomputing, "model"),
+        checkpoint=files(vector_inputs.precomputing, "model"),
         qrels=all_of(inputs.shown_qrels),
         expanded=files(inputs.expanded_collection),
     output:

@@ -8,8 +8,8 @@ out  results/{experiment}/prune/{model}/{keep}/
 rule prune:
     input:
         manifest=rules.data.output.manifest,
-        passages=files(inputs.encoded_passages),
-        shards=files(inputs.shards, "model"),
+        passages=files(vector_inputs.encoded_passages),
+        shards=files(vector_inputs.shards, "model"),
     output:
         store=directory("results/{experiment}/prune/{model}/{keep}"),
     log:

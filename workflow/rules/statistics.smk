@@ -12,7 +12,7 @@ localrules:
 rule statistics:
     input:
         all_of(inputs.counted_queries),
-        unpack(files(inputs.counting)),
+        unpack(files(vector_inputs.counting)),
         manifest=rules.data.output.manifest,
     output:
         collection="results/{experiment}/statistics/collection.json",

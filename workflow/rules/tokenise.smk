@@ -9,7 +9,7 @@ rule tokenise:
     input:
         manifest=rules.data.output.manifest,
         encoder=rules.encoder.output.folder,
-        passages=files(inputs.encoded_passages),
+        passages=files(vector_inputs.encoded_passages),
     output:
         pieces=directory("results/{experiment}/tokenise/{encoder}/{scatteritem}"),
     log:
@@ -23,7 +23,7 @@ rule tokenise:
         mem_mb=4_000,
         runtime="4h",
     params:
-        batches=of_settings(lookup.asks_for_batches, "encoder"),
+        batches=of_settings(encoding.asks_for_batches, "encoder"),
         code=code("tokenise"),
     script:
         "../scripts/tokenise.py"

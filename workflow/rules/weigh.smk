@@ -7,7 +7,7 @@ out  results/{experiment}/weigh/{model}/{query_set}.jsonl
 
 rule weigh:
     input:
-        checkpoint=files(inputs.precomputing, "model"),
+        checkpoint=files(vector_inputs.precomputing, "model"),
         queries=rules.queries.output.queries,
     output:
         vectors="results/{experiment}/weigh/{model}/{query_set}.jsonl",

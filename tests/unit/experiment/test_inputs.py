@@ -7,12 +7,11 @@ import pytest
 from epic.core.files import InputError
 from epic.experiment import inputs
 from epic.experiment.check import load_experiments
-from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
+from epic.experiment.wanted import Dataset, Output, Source, Within, output
 from tests.conftest import ROOT
 
 EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
-CANDIDATES = {"encode": SMOKE["encode"] | {"passages": "candidates"}}
 
 
 def test_every_output_that_is_asked_for_is_made_by_a_rule():
@@ -23,7 +22,7 @@ def test_every_output_that_is_asked_for_is_made_by_a_rule():
             rules |= {
                 f"{name}.{key}": set(re.findall(r"{(\w+)}", line)) for key, line in re.findall(r"(?m)^        (\w+)=(.*)", made)
             }
-    source = (ROOT / "epic" / "experiment" / "inputs.py").read_text()
+    source = "".join((ROOT / "epic" / "experiment" / f"{name}.py").read_text() for name in ("inputs", "vector_inputs"))
     asked = re.findall(r'(?:output|Shards)\(f?"([a-z]+\.(?:[a-z]+|{kind}))"|"([a-z]+\.[a-z]+)"\)', source)
     names = {first or second for first, second in asked} - {"queries.{kind}"}
     assert names and names <= set(rules), names - set(rules)
@@ -97,20 +96,6 @@ def test_the_cut_off_is_chosen_on_the_tuning_queries():
     assert {file.wildcards.get("query_set", "tune") for file in found.values()} == {"tune"}
 
 
-def test_vectors_stores_and_what_counts_them():
-    assert list(inputs.stores(PAPER, "authors")) == [2000, 1000, 100]
-    assert inputs.counting(SMOKE)["shards"] == Shards("tokenise.pieces", {"encoder": "minilm"})
-    assert inputs.counting(SMOKE | CANDIDATES)["shards"] == []  # nobody counts the others
-    assert inputs.vectors_and_stores(SMOKE, "released")["paces"] == Shards("encode.pace", {"model": "released"})
-    with pytest.raises(InputError, match="there is no model nope; there are paper, released"):
-        inputs.shards(SMOKE, "nope")
-    assert inputs.precomputing(SMOKE, "paper") == output("train.checkpoint", model="paper")
-    pairs = SMOKE | {"models": [SMOKE["models"][0] | {"family": "tests.fake_ranker"}]}
-    for asked in (inputs.precomputing, inputs.shards):
-        with pytest.raises(InputError, match="model paper is of a family that precomputes nothing: it has no vectors"):
-            asked(pairs, "paper")
-
-
 def test_rows_pages_and_tests_name_the_values_they_show():
     assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {
         "values",
@@ -139,26 +124,3 @@ def test_the_whole_is_made_of_every_row_model_and_query_set():
     assert inputs.documents(PAPER) == Dataset("msmarco-passage", ("docs",))
     assert inputs.queries(PAPER, "dl19").name == "msmarco-passage/trec-dl-2019/judged"
     assert inputs.published_run(PAPER, "bert-large", "dev-small") == Source("download:BERT_Large_dev_run.tsv")
-
-
-def test_candidates_are_the_hits_of_every_first_stage_that_a_model_re_ranks_as_deep_as_a_cut_off_may_be():
-    validation, test = inputs.candidates(SMOKE, "paper")
-    stages = [run.wildcards["first_stage"] for run in test["runs"]]
-    assert (validation["name"], test["name"]) == ("validation", "test") and stages == ["bm25", "doctttttquery"]
-    assert test["vectors"] == output("weigh.vectors", model="paper", query_set="test")
-    assert (validation["depth"], validation["timed"]) == (200, (0, 0)) and test["timed"] == (
-        8,
-        120,
-    )  # 2 + 6 queries, 100 + 20 hits
-    assert [found["depth"] for found in inputs.candidates(PAPER, "authors")] == [200] * 5  # of dev-small's thousand, too
-    assert len(inputs.candidate_files(SMOKE, "paper")) == 6
-    pruned = SMOKE | {"rows": [row for row in SMOKE["rows"] if row.get("keep") != "full"]}
-    assert [found["timed"] for found in inputs.candidates(pruned, "paper")] == [(0, 0), (0, 0)]
-    with pytest.raises(InputError, match="there is no model nope"):
-        inputs.candidates(SMOKE, "nope")
-
-
-def test_where_only_candidates_are_encoded_a_list_of_them_is_made_of_all_runs_that_any_model_re_ranks():
-    assert inputs.encoded_passages(SMOKE) == [] and inputs.encoded_passages(SMOKE | CANDIDATES) == output("passages.positions")
-    found = inputs.candidate_runs(SMOKE)
-    assert len(found["runs"]) == len(found["depths"]) == 4 and set(found["depths"]) == {200}

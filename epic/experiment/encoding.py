@@ -1,0 +1,45 @@
+"""An experiment's settings as encoding sees them: vectors, word-pieces, and the candidates that are scored on the way."""
+
+from epic.experiment.lookup import find, is_pruned, model_rows, precomputes, systems, tuning_set, with_purpose
+
+BEYOND = 20  # hits beyond a cut-off whose vectors are timed: equal scores may come in another order, one query at a time
+
+
+def encode_of(settings: dict) -> dict:
+    """Return the settings of encoding, but for those that change no vector: the shards, and which passages there are."""
+    return {key: value for key, value in settings["encode"].items() if key not in ("shards", "passages")}
+
+
+def encoder_of(settings: dict, model: str) -> str:
+    """Return the encoder whose tokenizer a model has."""
+    return find(settings["models"], model, "model")["encoder"]["id"]
+
+
+def asks_for_batches(settings: dict, encoder: str) -> bool:
+    """Tell whether a model of an encoder wants to know the batches of the released code."""
+    models = [model for model in settings["models"] if model["encoder"] and model["encoder"]["id"] == encoder]
+    return any(model["settings"].get("released_batches", False) for model in models)
+
+
+def precomputing_systems(settings: dict) -> dict[str, list[str]]:
+    """Return the first stages that each model re-ranks whose passages are encoded beforehand."""
+    return {model: stages for model, stages in systems(settings).items() if precomputes(settings, model)}
+
+
+def reranked_sets(settings: dict) -> list[str]:
+    """Return the query sets whose first-stage hits are re-ranked after training: for the choice of cut-offs, and for tests."""
+    return list(dict.fromkeys([tuning_set(settings), *with_purpose(settings, "test")]))
+
+
+def deepest(settings: dict, query_set: str) -> int:
+    """Return the hits of a query set's runs that may be re-ranked, whatever cut-off is chosen."""
+    return min(find(settings["query_sets"], query_set)["hits"], settings["tune"]["max_cutoff"])
+
+
+def timed_unpruned(settings: dict, model: str, query_set: str) -> tuple[int, int]:
+    """Return how many queries of a set are timed with unpruned vectors of a model, and the hits of each; the cut-off is not
+    known before its vectors are."""
+    timed = settings["latency"]
+    if query_set != timed["query_set"] or not any(row["model"] == model and not is_pruned(row) for row in model_rows(settings)):
+        return 0, 0
+    return timed["warm_up"] + timed["measured"], timed["hits"] + BEYOND

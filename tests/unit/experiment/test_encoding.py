@@ -1,0 +1,30 @@
+"""What encoding knows of an experiment."""
+
+from epic.experiment import encoding
+from epic.experiment.check import load_experiments
+from tests.conftest import ROOT
+
+EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
+SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
+
+
+def test_what_changes_no_vector_is_not_among_the_settings_of_vectors():
+    assert not {"shards", "passages"} & set(encoding.encode_of(SMOKE))
+
+
+def test_models_share_the_word_pieces_of_their_encoder_and_one_may_ask_for_the_released_code_s_batches():
+    assert {encoding.encoder_of(PAPER, model) for model in ("paper", "released", "authors")} == {"bert-base"}
+    assert encoding.asks_for_batches(PAPER, "bert-base") and not encoding.asks_for_batches(SMOKE, "minilm")
+
+
+def test_hits_are_re_ranked_on_the_tuning_queries_and_on_every_test_set_down_to_the_deepest_cut_off():
+    assert encoding.reranked_sets(PAPER) == ["validation", "dev-small", "dev-judged", "dl19", "dl20"]
+    assert encoding.reranked_sets(EXPERIMENTS["mini"])[0] == "tune"
+    assert encoding.deepest(PAPER, "dev-small") == 200
+    shallow = [query_set | {"hits": 7} for query_set in PAPER["query_sets"]]
+    assert encoding.deepest(PAPER | {"query_sets": shallow}, "dev-small") == 7
+
+
+def test_unpruned_vectors_are_timed_on_the_queries_of_latency_alone():
+    assert encoding.timed_unpruned(PAPER, "authors", "dev-judged") == (2000, 120)
+    assert encoding.timed_unpruned(PAPER, "authors", "dev-small") == (0, 0)

@@ -1,0 +1,91 @@
+"""What encoding scored on the way equals what the model scores by itself, whatever the shards and ids."""
+
+from functools import partial
+from types import SimpleNamespace
+
+import pytest
+
+from epic.core.files import InputError, write_json
+from epic.corpus.documents import Documents
+from epic.corpus.runs import ScoredDoc, read_run, write_run
+from epic.model.query_torch import query_vector
+from epic.model.query_vector import write_vectors
+from epic.model.weigh import weigh
+from epic.rankers import epic as family
+from epic.vectors.candidates import Candidates, QuerySet, write_candidates
+from epic.vectors.encode import encode_shard
+from epic.vectors.scored_pairs import Scored, opened
+from epic.vectors.tokenise import Spoken
+from epic.vectors.unpruned_scores import unpruned_scores
+from tests.one_pass import encoded, expected, same, sets
+from tests.vectors import SETTINGS
+
+
+@pytest.mark.parametrize("shards", [1, 3, 9])
+def test_scores_are_those_of_the_model_by_itself(files, shards):
+    scored = encoded(files, shards)
+    for name in ("bm25", "other"):
+        run = read_run(files.folder / f"{name}.run", hits=3)
+        same(scored.run(run, "test", files.documents), expected(files, run))
+    tuned = read_run(files.folder / "tune.run")
+    same(scored.run(tuned, "tune", files.documents), expected(files, tuned, "tune"))  # its q1 is another query
+
+
+def test_shards_that_were_asked_for_others_are_not_believed(files, caplog):
+    scored = encoded(files, 2)
+    folder = files.folder
+    assert opened(folder / "candidates", scored.shards) and opened([], []) is None and opened(folder / "candidates", []) is None
+    write_candidates(sets(folder, depth=1), files.documents, None, folder / "candidates")
+    assert opened(folder / "candidates", scored.shards) is None and "has changed since passages were encoded" in caplog.text
+    (scored.shards[0] / "scored.json").unlink()
+    assert opened(folder / "candidates", scored.shards) is None
+
+
+def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(files, tmp_path, monkeypatch):
+    scored, run = encoded(files, 2), read_run(files.folder / "bm25.run", hits=3)
+    files.model.save_pretrained(tmp_path / "checkpoint")
+    write_json(tmp_path / "manifest.json", {"documents": files.documents.dataset, "count": 7})
+    inputs = {"checkpoint": tmp_path / "checkpoint", "manifest": tmp_path / "manifest.json", "vectors": tmp_path / "test.jsonl"}
+    compute = {"device": "cpu", "threads": 1, "precision": "float32"}
+    alone = family.score_run(run, SimpleNamespace(**inputs), compute, 64)
+    read = family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", shards=scored.shards), compute, 64)
+    same(read, alone)
+    monkeypatch.setattr("epic.model.epic.load_model", None)  # nobody may ask for it
+    assert (
+        family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", shards=scored.shards), compute, 64)
+        == read
+    )
+
+
+@pytest.mark.parametrize("damage", ["scores.f32", "rows.i64", "format"])
+def test_damaged_scores_and_candidates_are_refused(files, damage):
+    scored = encoded(files, 2)
+    if damage == "scores.f32":
+        path = scored.shards[0] / damage
+        path.write_bytes(path.read_bytes()[:-4])
+        with pytest.raises(InputError, match="8 scores of 9 pairs; encode again"):
+            scored.run(read_run(files.folder / "tune.run"), "tune", files.documents)
+    elif damage == "rows.i64":
+        path = files.folder / "candidates" / damage
+        path.write_bytes(path.read_bytes()[:-8])
+        with pytest.raises(InputError, match=r"rows\.i64: 64 bytes, the header promises 72"):
+            Candidates(files.folder / "candidates")
+    else:
+        (files.folder / "candidates" / "header.json").write_text("{}")
+        with pytest.raises(InputError, match="not the candidates of a model"):
+            Candidates(files.folder / "candidates")
+
+
+def test_ids_with_slashes_and_other_letters_go_through(model, tmp_path):
+    (tmp_path / "docs.tsv").write_text("käse/1\tprice of a pool\nd%20\tx\n", encoding="utf-8")
+    documents, model = Documents(f"path:{tmp_path}"), model.float()
+    vectors = weigh(partial(query_vector, model), {"ö/1": "pool x"})
+    write_vectors(vectors, tmp_path / "v.jsonl")
+    run = {"ö/1": [ScoredDoc("d%20", 2.0), ScoredDoc("käse/1", 1.0)]}
+    write_run(tmp_path / "r.run", run, "bm25")
+    write_candidates([QuerySet("s", tmp_path / "v.jsonl", [tmp_path / "r.run"], 9)], documents, None, tmp_path / "c")
+    encode_shard(
+        model, "digest", Spoken(model.tokenizer, documents, "1-of-1"), SETTINGS, tmp_path / "1-of-1", Candidates(tmp_path / "c")
+    )
+    found = Scored(tmp_path / "c", [tmp_path / "1-of-1"]).run(run, "s", documents)
+    same(found, unpruned_scores(model, documents, vectors, run, token_budget=64))
