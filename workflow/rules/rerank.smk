@@ -23,11 +23,11 @@ rule rerank:
         gpu=of_row(lookup.gpus_of_reranking),
         mem_mb=memory(16_000),
         runtime="24h",  # unpruned, with millions of candidates
+        token_budget=setting("encode", "token_budget"),
     params:
         tail=setting("rerank", "tail"),
         family=of_row(lookup.family_of_row),
         compute=of_settings(lookup.compute_of),
-        token_budget=setting("encode", "token_budget"),
         code=code_of("rerank", model_named),
     script:
         "../scripts/rerank.py"

@@ -9,13 +9,15 @@ from epic.vectors.encode import encode_shard
 from epic.vectors.throughput import write_pace
 
 with stage(snakemake):
-    compute = snakemake.params.compute
+    compute, at_a_time = snakemake.params.compute, snakemake.resources
     seconds = encode_shard(
         model=load_model(snakemake.input.checkpoint, compute),
         digest=model_digest(snakemake.input.checkpoint),
         documents=open_documents(snakemake.input.manifest),
         shard=snakemake.wildcards.scatteritem,
-        settings=EncodeSettings(**snakemake.params.encode),
+        settings=EncodeSettings(
+            **snakemake.params.encode, token_budget=at_a_time.token_budget, vocabulary_block=at_a_time.vocabulary_block
+        ),
         out=snakemake.output.vectors,
     )
     write_pace(seconds, compute, snakemake.output.vectors, snakemake.output.pace)

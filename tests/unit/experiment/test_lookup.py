@@ -39,9 +39,15 @@ def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
         model | {"label": "Other", "group": "Other", "tolerance": 1, "prefix": "x"}
     )
     assert lookup.training_of(model) != lookup.training_of(model | {"seed": 43})
-    assert set(lookup.encode_of(SMOKE)) == {"max_terms", "token_budget", "vocabulary_block"}
     assert lookup.compute_of(SMOKE) == {"device": "cpu", "threads": 1, "precision": "float32"}
     assert lookup.triples_wanted(SMOKE) == 2 * 192 and lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
+
+
+def test_no_param_has_a_setting_that_no_result_depends_on():
+    """They reach jobs as resources, which Snakemake does not compare."""
+    assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
+    assert set(PAPER["train"]) - set(lookup.watched(PAPER, "train")) == {"validation_token_budget"}
+    assert "encode" not in lookup.timed_settings(PAPER, "together")["epic-bm25-full"]
 
 
 def test_rows_of_a_kind_and_why_another_will_not_do():
