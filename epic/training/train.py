@@ -30,8 +30,8 @@ def train(
 ) -> list[Iteration]:
     """Train until validation stops improving, leave the best weights in `ranker`, and return the history.
 
-    An interrupted run goes on after its last validation, and ends with the same weights as one without interruption.
-    Without a loss the model stays as it is, and the history is empty.
+    An interrupted run goes on after the last validation that was saved, and ends with the same weights as one without an
+    interruption. Without a loss the model stays as it is, and the history is empty.
     """
     if loss is None:
         return []
@@ -45,7 +45,7 @@ def train(
         value = validate(family, ranker, examples.documents, validation)
         history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
         log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
-        state.save(history, ranker, learner.optimizer, learner.scaler)
+        state.save(history, ranker, learner.optimizer, learner.scaler, finished(history, settings, len(examples)))
     best = best_of(history)
     log.info("best: iteration %d of %d, MRR@10 %.4f", best.iteration, len(history), best.validation)
     state.load_best(history, ranker)
