@@ -21,7 +21,7 @@ rule rerank:
     threads: setting("compute", "threads")
     resources:
         gpu=of_row(lookup.gpus_of_reranking),
-        mem_mb=memory(16_000),
+        mem_mb=lambda wildcards: rates.reranking_memory(experiment_of(wildcards), item_of(wildcards, "row"), wildcards.query_set),
         runtime="24h",  # unpruned, with millions of candidates
         token_budget=setting("encode", "token_budget"),
     params:
