@@ -1,6 +1,7 @@
 """A collection of four passages and two queries to train a tiny random encoder on."""
 
 import importlib
+import itertools
 import logging
 import os
 import signal
@@ -46,8 +47,8 @@ def trained(encoder, examples, validation, folder, formulation="paper", loss="cr
     return model, train(family, model, examples, validation, settings(**changes), loss, 7, State(folder / "state", "key"))
 
 
-def train_in(folder, encoder, formulation, name, kill=None):
-    """A training run for a process of its own, to the end or until it is killed."""
+def train_in(folder, encoder, formulation, name, kill=None, seconds=0):
+    """A training run for a process of its own, to the end or until it is killed; so many seconds pass between looks at the clock."""
     import torch
 
     from epic.corpus.documents import Documents
@@ -65,7 +66,8 @@ def train_in(folder, encoder, formulation, name, kill=None):
     torch.set_num_threads(1)
     model = EpicModel.from_encoder(encoder, formulation, seed=7)
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
-    state, validation = State(folder / f"{name}-state", "key"), Validation(QUERIES, QRELS, RUN, 512)
+    clock = itertools.count(0, seconds).__next__
+    state, validation = State(folder / f"{name}-state", "key", clock), Validation(QUERIES, QRELS, RUN, 512)
     history = train(family, model, examples, validation, settings(patience=9), "cross-entropy", 7, state)
     model.save_pretrained(folder / name)
     write_history(history, folder / f"{name}.tsv")

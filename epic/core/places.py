@@ -34,6 +34,16 @@ def from_home(source: str) -> str:
     return f"{PATH}~/{path.relative_to(home)}{split}" if home.name and path.is_relative_to(home) else source
 
 
+def from_here(path) -> Path:
+    """Return a path as one from the working directory, if both move together: where it lies below, or both lie in the repository.
+
+    Snakemake compares the names of a job's inputs with those of its last run. An absolute one is another after a move.
+    """
+    path, here = Path(os.path.abspath(path)), Path.cwd()
+    together = path.is_relative_to(here) or (path.is_relative_to(ROOT) and here.is_relative_to(ROOT))
+    return Path(os.path.relpath(path, here)) if together else path
+
+
 def _shown(source: str) -> str:
     path, split = _parts(source)
     inside = [folder for folder in (Path.cwd(), ROOT) if path.is_relative_to(folder)]

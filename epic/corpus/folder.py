@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from epic.core.files import ROOT, InputError, numbered_lines
+from epic.core.places import from_here
 
 ENDINGS = {"docs": ("tsv", "jsonl"), "queries": ("tsv", "jsonl"), "qrels": ("txt",), "docpairs": ("tsv",)}
 
@@ -53,11 +54,15 @@ def line_of(path: Path, value: str, *columns: int) -> str:
 
 
 def resolve(name: str) -> Path:
-    """Find a path: as given if it is absolute or from ~, else below the working directory or, failing that, this repository."""
-    candidates = [folder / Path(os.path.expanduser(name)) for folder in (Path.cwd(), ROOT)]
+    """Find a path: as given if it is absolute or from ~, else from the working directory or, failing that, this repository.
+
+    What lies below the working directory, or was named from it, is a relative path: it is the same after both have moved.
+    """
+    path = Path(os.path.expanduser(name))
+    candidates = [folder / path for folder in (Path.cwd(), ROOT)]
     for candidate in candidates:
         if candidate.exists():
-            return candidate.resolve()
+            return path if ".." in path.parts and candidate == candidates[0] else from_here(candidate)
     raise InputError(f"path:{name}: not found; looked for {', '.join(str(path) for path in candidates)}")
 
 

@@ -5,11 +5,6 @@ from epic.experiment.lookup import find, is_pruned, model_rows, precomputes, sys
 BEYOND = 20  # hits beyond a cut-off whose vectors are timed: equal scores may come in another order, one query at a time
 
 
-def encode_of(settings: dict) -> dict:
-    """Return the settings of encoding, but for those that change no vector: the shards, and which passages there are."""
-    return {key: value for key, value in settings["encode"].items() if key not in ("shards", "passages")}
-
-
 def encoder_of(settings: dict, model: str) -> str:
     """Return the encoder whose tokenizer a model has."""
     return find(settings["models"], model, "model")["encoder"]["id"]

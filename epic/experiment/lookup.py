@@ -9,6 +9,7 @@ from epic.experiment.settings import reciprocal_rank
 
 TOGETHER = "together"  # the measurement of all rows, where others are named after their row
 TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
+AT_A_TIME = ("token_budget", "vocabulary_block", "validation_token_budget", "shards", "passages")  # no vector depends on them
 OF_TRAINING = ("id", "family", "settings", "encoder", "start", "loss", "seed")  # of a model: all other keys only show it
 
 
@@ -105,6 +106,11 @@ def trained_on(settings: dict) -> dict:
     return {key: settings[key] for key in ("data", "triples")}
 
 
+def watched(settings: dict, stage: str) -> dict:
+    """Return the settings of training or encoding, but for those that no result depends on: they are no params."""
+    return {key: value for key, value in settings[stage].items() if key not in AT_A_TIME}
+
+
 def download_named(settings: dict, file: str) -> dict:
     """Return the download of a file, or raise an InputError that lists the downloads there are."""
     downloads = {download["file"]: download for download in settings["downloads"]}
@@ -149,9 +155,8 @@ def rows_timed(settings: dict, timed: str) -> list[dict]:
 
 def timed_settings(settings: dict, timed: str) -> dict[str, dict]:
     """Return the settings at query time of each row of a measurement."""
-    encode = {key: settings["encode"][key] for key in ("token_budget", "vocabulary_block")}
     stages = {row["id"]: find(settings["first_stages"], row["first_stage"]) for row in rows_timed(settings, timed)}
-    shared = {"hits": settings["latency"]["hits"], "encode": encode, "compute": compute_of(settings)}
+    shared = {"hits": settings["latency"]["hits"], "compute": compute_of(settings)}
     return {row: {"first_stage": stage} | shared for row, stage in stages.items()}
 
 

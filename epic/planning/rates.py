@@ -6,7 +6,8 @@ same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti.
 
 from typing import NamedTuple
 
-from epic.corpus.msmarco import PASSAGES, VOCABULARY
+from epic.corpus.msmarco import PASSAGES, QUERIES, VOCABULARY
+from epic.experiment.lookup import find, is_pruned
 
 HARDWARE = "estimates: GPU work as on a GeForce GTX 1080 Ti, the rest as on cores of an AMD EPYC"
 
@@ -63,6 +64,22 @@ def memory_of(model: dict) -> int:
 def memory_within(limit: int, models: list[dict]) -> int:
     """Return the MB of memory that a job of any of some models needs, at most a limit."""
     return min(limit, max(map(memory_of, models)))
+
+
+LIMIT = 16_000  # MB of memory of a job that runs a model
+HIT_IN_MEMORY = (
+    400  # bytes: a first-stage hit, its score by the model and its place in the new run; measured 355 where all are scored
+)
+WITHOUT_MODEL = 1_000  # MB of a job that scores stored vectors, but for its run: libraries, query vectors, and a reserve
+
+
+def reranking_memory(settings: dict, row: dict, query_set: str) -> int:
+    """Return the MB of memory of a row's re-ranking: of a pruned row that of its run, if the number of its queries is known."""
+    asked = find(settings["query_sets"], query_set, "query set")
+    queries = QUERIES.get(asked["dataset"])
+    if queries is None or not is_pruned(row):
+        return memory_within(LIMIT, settings["models"])
+    return WITHOUT_MODEL + round(queries * asked["hits"] * HIT_IN_MEMORY / 1e6)
 
 
 ONE_FILE = 10_000  # passages

@@ -35,11 +35,23 @@ class Absent(NamedTuple):
     barred: str = ""  # the setting that forbids fetching it
 
 
+class Counts(dict):
+    """The numbers of queries by query set, each counted when first asked for: files of sets that no job uses may be absent."""
+
+    def __init__(self, settings: dict):
+        super().__init__()
+        self._datasets = {queries["id"]: queries["dataset"] for queries in settings["query_sets"]}
+
+    def __missing__(self, query_set: str) -> int:
+        self[query_set] = _count(self._datasets[query_set])
+        return self[query_set]
+
+
 def collection_of(settings: dict) -> Collection:
     """Return the sizes of an experiment's collection and query sets, from their files or from ir_datasets' own records."""
     passages, folder = settings["data"]["count"], existing(settings["data"]["documents"])
     length = folder.docs.stat().st_size / passages if folder else rates.PASSAGE
-    return Collection(passages, length, {queries["id"]: _count(queries["dataset"]) for queries in settings["query_sets"]})
+    return Collection(passages, length, Counts(settings))
 
 
 def existing(dataset: str) -> Folder | None:

@@ -1,28 +1,35 @@
-"""The state that a training run needs to go on after an interruption: saved whole at every validation.
+"""The state that a training run needs to go on after an interruption: saved whole after validations.
+
+Not after every one, since it is four times as large as the model: after the best so far, after the last, and after others if
+the last state is five minutes old. A run that goes on repeats what was not saved, and ends with the same bytes.
 
 FOLDER/KEY/iteration-00003/        weights, Adam's moments, random number generators, history; safetensors and JSON
 FOLDER/KEY/best-00002.safetensors  the weights of the best validation so far
 
 KEY stands for settings, code and inputs: a run with others starts over and leaves this state alone. A new state gets a
-new name and the old one is removed afterwards, so there is a complete one at every moment. All of it stays until
-Snakemake has recorded the checkpoint (epic.planning.repair).
+new name and the old one, with the best weights that only it needs, is removed afterwards, so there is a complete one at every
+moment. All of it stays until Snakemake has recorded the checkpoint (epic.planning.repair).
 """
 
 import hashlib
 import json
 import logging
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from time import monotonic
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
-from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
-from epic.model.checkpoint import load_weights, save_weights
+from epic.core.files import InputError, read_json, remove, replacing, sha256_of, write_json
+from epic.model.checkpoint import load_weights
 from epic.training.history import Iteration, best_of
+from epic.training.tensor_file import write_tensors
 
 log = logging.getLogger(__name__)
+SECONDS_BETWEEN = 300  # two states, if the second one is neither the best nor the last
 
 
 def key_of(settings, paths) -> str:
@@ -33,16 +40,23 @@ def key_of(settings, paths) -> str:
 
 
 class State:
-    """The saved state of one training run."""
+    """The saved state of one training run; `clock` tells seconds."""
 
-    def __init__(self, folder, key: str):
-        self.folder, self.key = Path(folder, key[:16]), key
+    def __init__(self, folder, key: str, clock: Callable[[], float] = monotonic):
+        self.folder, self.key, self.clock = Path(folder, key[:16]), key, clock
+        self._saved_at, self._sums = clock(), {}  # sums: sha256 of the best weights by iteration
 
-    def save(self, history: list[Iteration], model, optimizer, scaler) -> None:
-        """Save the run as it is after its last validation; if that fails, the state of the validation before stays."""
+    def save(self, history: list[Iteration], model, optimizer, scaler, last: bool = False) -> None:
+        """Save the run as it is after a validation, if that is the best, the last, or long after the one that was saved before.
+
+        If saving fails, the state from before stays.
+        """
+        is_best = best_of(history).iteration == len(history)
+        if not (is_best or last or self.clock() - self._saved_at >= SECONDS_BETWEEN):
+            return
         try:
             self._save(history, model, optimizer, scaler)
-        except (OSError, SafetensorError) as error:
+        except OSError as error:
             after = self._saved()[-1].name.replace("-", " ") if self._saved() else "the beginning"
             raise InputError(
                 f"{self.folder}: the state of training cannot be saved ({error}); free space (df -h) or files (df -i) there, "
@@ -50,31 +64,33 @@ class State:
             ) from error
 
     def _save(self, history: list[Iteration], model, optimizer, scaler) -> None:
-        best = best_of(history).iteration
+        best, sums = best_of(history).iteration, {}
         if best == len(history):
             with replacing(self._best(best)) as draft:
-                save_weights(model, draft)
+                self._sums[best] = write_tensors(model.state_dict(), draft)
         saved = self.folder / f"iteration-{len(history):05d}"
         with replacing(saved) as draft:
             draft.mkdir()
-            save_weights(model, draft / "weights.safetensors")
-            save_file(_flat(optimizer), draft / "optimizer.safetensors")
-            save_file(_generators(model), draft / "generators.safetensors")
-            sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
-            sums["best"] = sha256_of(self._best(best))
+            if best == len(history):
+                sums["weights.safetensors"] = self._sums[best]
+                _same(self._best(best), draft / "weights.safetensors")
+            else:
+                sums["weights.safetensors"] = write_tensors(model.state_dict(), draft / "weights.safetensors")
+            sums["optimizer.safetensors"] = write_tensors(_flat(optimizer), draft / "optimizer.safetensors")
+            sums["generators.safetensors"] = write_tensors(_generators(model), draft / "generators.safetensors")
+            sums["best"] = self._sums[best]
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
             write_json(draft / "state.json", facts | {"own": _digest(facts)})
-        for path in self._saved()[:-1]:  # the new ones are on the disk
-            shutil.rmtree(path)
-        for path in self.folder.glob("best-*"):
-            if path != self._best(best):
-                path.unlink()
+        self._saved_at = self.clock()
+        for path in [*self._saved(), *self.folder.glob("best-*")]:  # the new ones are on the disk
+            if path not in (saved, self._best(best)):
+                remove(path)
 
     def resume(self, model, optimizer, scaler) -> list[Iteration]:
         """Put a saved run back into `model` and the rest, and return its history; an empty one if no run was saved."""
         for saved in reversed(self._saved()):
             try:
-                history, scales = self._checked(saved)
+                history, scales, best_sum = self._checked(saved)
             except (InputError, FileNotFoundError, KeyError, TypeError, AttributeError) as error:
                 log.warning("%s cannot be used: %s", saved, error)
                 continue
@@ -86,6 +102,7 @@ class State:
             if "cuda" in generators:
                 torch.cuda.set_rng_state(generators["cuda"])
             log.info("going on after iteration %d, triple %d", len(history), history[-1].triples)
+            self._saved_at, self._sums[best_of(history).iteration] = self.clock(), best_sum
             return history
         shutil.rmtree(self.folder, ignore_errors=True)
         return []
@@ -100,7 +117,8 @@ class State:
     def _saved(self) -> list[Path]:
         return sorted(self.folder.glob("iteration-*"))
 
-    def _checked(self, saved: Path) -> tuple[list[Iteration], dict]:
+    def _checked(self, saved: Path) -> tuple[list[Iteration], dict, str]:
+        """Return history, scale of gradients and the sum of the best weights of a state; refuse one that is damaged."""
         facts = read_json(saved / "state.json")
         if facts.pop("own") != _digest(facts):
             raise InputError(f"{saved / 'state.json'} is damaged")
@@ -112,7 +130,15 @@ class State:
             file = best if name == "best" else saved / name
             if sha256_of(file) != expected:
                 raise InputError(f"{file} is damaged")
-        return history, facts["scaler"]
+        return history, facts["scaler"], facts["sha256"]["best"]
+
+
+def _same(source: Path, path: Path) -> None:
+    """Give a file that is never written to a second name; where a disk knows no such links, copy it."""
+    try:
+        os.link(source, path)
+    except OSError:
+        shutil.copyfile(source, path)
 
 
 def _digest(facts: dict) -> str:
@@ -123,7 +149,7 @@ def _digest(facts: dict) -> str:
 def _flat(optimizer) -> dict[str, torch.Tensor]:
     """Return Adam's state by parameter, in the form that safetensors needs."""
     state = optimizer.state_dict()["state"]
-    return {f"{place}.{name}": value.cpu().contiguous() for place, values in state.items() for name, value in values.items()}
+    return {f"{place}.{name}": value for place, values in state.items() for name, value in values.items()}
 
 
 def _restore(optimizer, flat: dict[str, torch.Tensor]) -> None:

@@ -4,6 +4,7 @@
 """
 
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from epic.core.files import InputError
 from epic.core.log import progress
 from epic.experiment.settings import TrainSettings
-from epic.model.device import PRECISIONS
+from epic.model.device import PRECISIONS, out_of_memory
 from epic.training.examples import Example, Examples
 from epic.training.history import Iteration, best_of
 from epic.training.loss import LOSSES
@@ -29,8 +30,8 @@ def train(
 ) -> list[Iteration]:
     """Train until validation stops improving, leave the best weights in `ranker`, and return the history.
 
-    An interrupted run goes on after its last validation, and ends with the same weights as one without interruption.
-    Without a loss the model stays as it is, and the history is empty.
+    An interrupted run goes on after the last validation that was saved, and ends with the same weights as one without an
+    interruption. Without a loss the model stays as it is, and the history is empty.
     """
     if loss is None:
         return []
@@ -44,7 +45,7 @@ def train(
         value = validate(family, ranker, examples.documents, validation)
         history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
         log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
-        state.save(history, ranker, learner.optimizer, learner.scaler)
+        state.save(history, ranker, learner.optimizer, learner.scaler, finished(history, settings, len(examples)))
     best = best_of(history)
     log.info("best: iteration %d of %d, MRR@10 %.4f", best.iteration, len(history), best.validation)
     state.load_best(history, ranker)
@@ -90,11 +91,12 @@ class Learner:
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
             for part in slices(batch, settings.micro_batch_size):
-                with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
-                    scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
-                losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
-                self._finite(losses, part, iteration, step)
-                self.scaler.scale(losses.sum() / len(batch)).backward()
+                with fitting(part, iteration, step):
+                    with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
+                        scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
+                    losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
+                    self._finite(losses, part, iteration, step)
+                    self.scaler.scale(losses.sum() / len(batch)).backward()
                 total += losses.sum().item()
                 right += int((scores[:, 0] > scores[:, 1]).sum())
             self.scaler.step(self.optimizer)
@@ -110,6 +112,24 @@ class Learner:
                 f"the loss is not finite in iteration {iteration}, step {step} at {named} ({len(bad)} such); "
                 "lower train.learning_rate, or set train.precision to float32"
             )
+
+
+@contextmanager
+def fitting(part: list[Example], iteration: int, step: int):
+    """Say what to lower where the triples of one forward pass do not fit into memory: fewer at a time would change the weights,
+    since dropout is drawn for all of them together."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        longest = max(part, key=lambda example: len(example.relevant) + len(example.other))
+        named = "query {}, passages {} and {}".format(*longest.triple)
+        remedy = "set train.max_tokens" if len(part) == 1 else "lower train.micro_batch_size"
+        raise InputError(
+            f"memory ran out in iteration {iteration}, step {step}, with {len(part)} triples at a time, the longest at {named}; "
+            f"{remedy}, and training starts over, or run where there is more memory ({str(error)[:200]})"
+        ) from error
 
 
 def kind_of(ranker: nn.Module) -> str:

@@ -2,15 +2,20 @@
 
 import os
 import re
+import shutil
 from contextlib import contextmanager
 from functools import partial
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.processes import call, snakemake_command
 from tests.workflow.test_dryrun import jobs
 
 pytestmark = pytest.mark.smoke
+
+
+EVERY_OTHER = {path.stem for path in (ROOT / "workflow/scripts").glob("*.py")} - {"experiment", "metadata", "report"}
 
 
 def dry(copy, *targets):
@@ -78,6 +83,20 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             {"metadata", "report"},
             {"train", "encode", "table"},
         ),
+        (
+            "workflow/experiments/smoke.yaml",
+            "token_budget: 4096, vocabulary_block: 1024",
+            "token_budget: 1024, vocabulary_block: 512",
+            {"metadata", "report"},  # they list the settings
+            EVERY_OTHER,
+        ),
+        (
+            "workflow/experiments/smoke.yaml",
+            "validation_token_budget: 4096",
+            "validation_token_budget: 512",
+            {"metadata"},
+            EVERY_OTHER,
+        ),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
         ("epic/training/card.py", "Started anew.", "It started anew.", set(), {"train"}),  # a model card is for people
         ("epic/experiment/check.py", "is no multiple of", "must be a multiple of", set(), {"train", "encode"}),
@@ -125,3 +144,12 @@ def test_editing_the_collection_reruns_what_reads_it(copy, name, rerun, kept):
     with edited(copy / "workflow/resources/tiny" / name, "the", "that"):
         found = set(dry(copy, "smoke"))
     assert rerun <= found and not kept & found, found
+
+
+def test_a_copied_checkout_has_nothing_to_do(copy, tmp_path):
+    assert dry(copy, "smoke") == {}
+    elsewhere = tmp_path / "elsewhere" / "checkout"
+    shutil.copytree(copy, elsewhere, symlinks=True)  # with all times
+    assert dry(elsewhere, "smoke") == {}
+    recorded = [path.read_text() for path in (copy / ".snakemake/metadata").rglob("*") if path.is_file()]
+    assert recorded and not [record for record in recorded if str(copy) in record]

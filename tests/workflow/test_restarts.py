@@ -196,3 +196,35 @@ def test_damage_that_nothing_needs_any_more_repeats_nothing(folder):
     os.truncate(folder.path / SHARDS[0] / "weights.f16", 100)
     assert "Nothing to be done" in folder.run(*ROWS)
     assert folder.rows() == folder.undisturbed
+
+
+@pytest.mark.parametrize(
+    ("stage", "changes", "rerun"),
+    [
+        ("encode", {"token_budget": 777, "vocabulary_block": 99}, False),
+        ("train", {"validation_token_budget": 777}, False),
+        ("compute", {"threads": 2}, True),
+    ],
+)
+def test_how_much_is_computed_at_a_time_reruns_nothing_and_what_is_computed_does(folder, stage, changes, rerun):
+    path = folder.path / "experiments/mine.yaml"
+    text, settings = path.read_text(), yaml.safe_load(path.read_text())
+    settings[stage] |= changes
+    try:
+        path.write_text(yaml.safe_dump(settings))
+        said = folder.run(*ROWS, "--dry-run", by=SNAKEMAKE)
+    finally:
+        path.write_text(text)
+    assert ("Nothing to be done" in said) != rerun and ("encode" in said) == rerun, said
+
+
+def test_a_copied_folder_reruns_nothing_and_goes_on_by_itself(folder, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    shutil.copytree(folder.path, elsewhere, symlinks=True)  # with its times
+    there = Folder.__new__(Folder)
+    there.path = elsewhere
+    assert "Nothing to be done" in there.run(*ROWS, "--dry-run", by=SNAKEMAKE)
+    queries = elsewhere / "own/queries.test.tsv"
+    queries.write_text(queries.read_text() + "new\tanother query\n")
+    said = there.run(*ROWS, "--dry-run", by=SNAKEMAKE)
+    assert "retrieve" in said and "train" not in said and "encode" not in said, said

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import yaml
 
+from epic.first_stage.anserini import complaint
 from tests.conftest import ROOT
 from tests.published import leaks, telling
 from tests.workflow.conftest import command
@@ -55,6 +56,8 @@ def test_the_jobs_and_all_that_they_print_are_in_logs(copy, results):
     logs = [path.read_text() for path in (copy / ".snakemake" / "log").glob("*.log")]
     assert any("localrule rows:" in text and "    jobid: " in text for text in logs)
     assert "Lucene" in (results / "logs/index/bm25.log").read_text()  # Java's own words
+    healthy = {path: path.read_text() for path in (results / "logs").rglob("*.log")}
+    assert len(healthy) > 100 and [path for path, text in healthy.items() if complaint(text) or "Traceback" in text] == []
     assert "INFO" not in (copy / "first.log").read_text()
 
 

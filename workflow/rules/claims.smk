@@ -12,7 +12,7 @@ localrules:
 
 rule claims:
     input:
-        claims=Path(ROOT, "workflow", "resources", "claims.yaml"),
+        claims=from_here(Path(ROOT, "workflow", "resources", "claims.yaml")),
         table=rules.table.output.json,
         tests=files(inputs.headline_tests),
         collection=rules.statistics.output.collection,

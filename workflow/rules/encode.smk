@@ -25,8 +25,10 @@ rule encode:
         gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="4h",
+        token_budget=setting("encode", "token_budget"),
+        vocabulary_block=setting("encode", "vocabulary_block"),
     params:
-        encode=of_settings(encoding.encode_of),
+        encode=lambda wildcards: lookup.watched(experiment_of(wildcards), "encode"),
         compute=of_settings(lookup.compute_of),
         code=code("encode"),
     script:

@@ -1,5 +1,6 @@
 """Paths of the inputs that `epic.experiment.inputs` names, as files of this workflow. Nothing else is decided here."""
 
+from epic.core.places import from_here
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
 from epic.experiment import encoding, inputs, one_pass, vector_inputs
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
@@ -92,4 +93,4 @@ def model_named(wildcards):
 def experiment_file(wildcards):
     """Return the file of an experiment."""
     experiment_of(wildcards)
-    return next(path for folder in FOLDERS if (path := folder / f"{wildcards.experiment}.yaml").exists())
+    return next(from_here(path) for folder in FOLDERS if (path := folder / f"{wildcards.experiment}.yaml").exists())

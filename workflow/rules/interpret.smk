@@ -22,10 +22,10 @@ rule interpret:
         gpu=of_settings(lookup.gpus),
         mem_mb=memory(8_000),
         runtime="1h",
+        vocabulary_block=setting("encode", "vocabulary_block"),
     params:
         texts=setting("texts"),
         qrels=files(inputs.shown_qrels),
-        vocabulary_block=setting("encode", "vocabulary_block"),
         compute=of_settings(lookup.compute_of),
         code=code("interpret"),
     script:

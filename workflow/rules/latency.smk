@@ -20,6 +20,8 @@ rule latency:
         gpu=of_settings(lookup.gpus_of_timing, "timed"),
         mem_mb=memory(16_000),
         runtime="12h",
+        token_budget=setting("encode", "token_budget"),
+        vocabulary_block=setting("encode", "vocabulary_block"),
         slurm_extra="--exclusive",  # on a cluster: a node for itself
     params:
         files=files(inputs.timing, "timed"),

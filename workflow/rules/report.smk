@@ -13,10 +13,10 @@ localrules:
 rule report:
     input:
         all_of(inputs.report),
-        deviations=Path(ROOT, "docs", "deviations.md"),
+        deviations=from_here(Path(ROOT, "docs", "deviations.md")),
         figures=lambda wildcards: deliverables.figure_files(wildcards.experiment, experiment_of(wildcards)),
-        page=[Path(ROOT, "workflow", "report", f"page.{kind}") for kind in ("html", "css", "js")],
-        captions=sorted(Path(ROOT, "workflow", "report").glob("*.rst")),
+        page=[from_here(Path(ROOT, "workflow", "report", f"page.{kind}")) for kind in ("html", "css", "js")],
+        captions=sorted(map(from_here, Path(ROOT, "workflow", "report").glob("*.rst"))),
     output:
         page="results/{experiment}/report.html",
     log:

@@ -22,13 +22,13 @@ rule rerank:
     threads: setting("compute", "threads")
     resources:
         gpu=gpus_of_scoring,
-        mem_mb=memory(16_000),
+        mem_mb=lambda wildcards: rates.reranking_memory(experiment_of(wildcards), item_of(wildcards, "row"), wildcards.query_set),
         runtime="24h",  # unpruned, with millions of candidates
+        token_budget=setting("encode", "token_budget"),
     params:
         tail=setting("rerank", "tail"),
         family=of_row(lookup.family_of_row),
         compute=of_settings(lookup.compute_of),
-        token_budget=setting("encode", "token_budget"),
         code=code_of("rerank", model_named),
     script:
         "../scripts/rerank.py"

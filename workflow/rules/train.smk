@@ -25,9 +25,10 @@ rule train:
         gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="24h",
+        token_budget=setting("train", "validation_token_budget"),
     params:
         model=lambda wildcards: lookup.training_of(item_of(wildcards, "model")),
-        train=setting("train"),
+        train=lambda wildcards: lookup.watched(experiment_of(wildcards), "train"),
         data=of_settings(lookup.trained_on),
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),

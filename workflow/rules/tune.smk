@@ -21,12 +21,12 @@ rule tune:
         gpu=gpus_of_scoring,
         mem_mb=memory(16_000),
         runtime="4h",
+        token_budget=setting("encode", "token_budget"),
     params:
         max_cutoff=setting("tune", "max_cutoff"),
         relevance=of_settings(lookup.tuning_relevance),
         family=item("model", "family"),
         compute=of_settings(lookup.compute_of),
-        token_budget=setting("encode", "token_budget"),
         code=code_of("tune", model_named),
     script:
         "../scripts/tune.py"

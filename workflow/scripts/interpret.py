@@ -13,6 +13,6 @@ with stage(snakemake):
         texts=params.texts,
         qrels_paths=params.qrels,
         expanded=snakemake.input.get("expanded") or None,
-        block=params.vocabulary_block,
+        block=snakemake.resources.vocabulary_block,
         out=snakemake.output.texts,
     )

@@ -10,11 +10,12 @@ from epic.latency.timings import write_latency
 
 with stage(snakemake):
     params, settings, out = snakemake.params, snakemake.params.latency, snakemake.output.folder
+    encode = {name: getattr(snakemake.resources, name) for name in ("token_budget", "vocabulary_block")}
     queries = timed_queries(snakemake.input.queries, settings["warm_up"], settings["measured"])
     with scratch(f"{out}.vectors") as folder:  # for unpruned vectors; beside the results, since /tmp may be small
         bench = Bench(folder)
         systems = {
-            row: System(SimpleNamespace(**files), queries, params.rows[row], params.systems[row], bench)
+            row: System(SimpleNamespace(**files), queries, params.rows[row], params.systems[row] | {"encode": encode}, bench)
             for row, files in params.files.items()
         }
         found = measure(systems, queries, settings["warm_up"])

@@ -10,5 +10,5 @@ with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     first = read_whole_run(files.run, files.answers)
     candidates = head(first, read_json(files.cutoff)["cutoff"])
-    scored = scores_of(family(params.family), candidates, files, params.compute, params.token_budget)
+    scored = scores_of(family(params.family), candidates, files, params.compute, snakemake.resources.token_budget)
     write_run(snakemake.output.run, rerank(first, scored, params.tail), snakemake.wildcards.row)

@@ -15,7 +15,8 @@ from epic.training.train import train
 from epic.training.validation import open_validation
 
 with stage(snakemake):
-    files, params, settings = snakemake.input, snakemake.params, TrainSettings(**snakemake.params.train)
+    files, params = snakemake.input, snakemake.params
+    settings = TrainSettings(**params.train, validation_token_budget=snakemake.resources.token_budget)
     model, kind = params.model, family(params.model["family"])
     ranker = kind.create(files.encoder, model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest))

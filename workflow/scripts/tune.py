@@ -10,6 +10,8 @@ from epic.ranking.tune import curve, write_cutoff
 with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     first = read_whole_run(files.run, files.answers)
-    scored = family(params.family).score_run(head(first, params.max_cutoff), files, params.compute, params.token_budget)
+    scored = family(params.family).score_run(
+        head(first, params.max_cutoff), files, params.compute, snakemake.resources.token_budget
+    )
     values = curve(read_judgments(files.qrels, files.counts), first, scored, params.max_cutoff, params.relevance)
     write_cutoff(values, snakemake.output.cutoff)

@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from epic.core import places
 from epic.core.files import ROOT
-from epic.core.places import from_home, placeless, placeless_config
+from epic.core.places import from_here, from_home, placeless, placeless_config
 
 
 @pytest.fixture
@@ -56,13 +57,30 @@ def test_an_encoders_config_does_not_say_where_it_was_trained(name):
     assert placeless_config({}) == {}
 
 
+def test_a_file_of_the_repository_is_named_from_here_where_both_move_together(tmp_path, monkeypatch):
+    for folder in ("repository/mine", "elsewhere"):
+        (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.setattr(places, "ROOT", tmp_path / "repository")
+    claims = tmp_path / "repository" / "workflow" / "claims.yaml"
+    for folder, expected in (
+        ("repository", "workflow/claims.yaml"),
+        ("repository/mine", "../workflow/claims.yaml"),
+        (".", "repository/workflow/claims.yaml"),
+        ("elsewhere", str(claims)),
+    ):
+        monkeypatch.chdir(tmp_path / folder)
+        assert str(from_here(claims)) == expected
+    monkeypatch.chdir(tmp_path / "repository" / "mine")
+    assert from_here(tmp_path / "elsewhere") == tmp_path / "elsewhere"
+
+
 def test_a_collection_below_the_home_folder_is_found_without_its_name(home):
     from epic.corpus.folder import resolve
 
     (home / "coll").mkdir()
     (home / "project" / "mine").mkdir()
     assert from_home(f"path:{home}/coll#test") == "path:~/coll#test" and resolve("~/coll") == home / "coll"
-    assert from_home(f"path:{home}/project/mine") == "path:mine" and resolve("mine") == home / "project" / "mine"
+    assert from_home(f"path:{home}/project/mine") == "path:mine" and str(resolve("mine")) == "mine"
     for source in ("path:coll", "path:/data/x", f"path:{home}/a/../coll", "msmarco-passage", "/etc/passwd"):
         assert from_home(source) == source
 

@@ -1,5 +1,7 @@
 """Folders of one's own: which files they hold, where they are looked for, and what is refused."""
 
+from pathlib import Path
+
 import pytest
 
 from epic.core.files import InputError
@@ -57,8 +59,25 @@ def test_the_working_directory_goes_before_the_repository(tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     assert resolve("workflow/resources/tiny") == ROOT / "workflow" / "resources" / "tiny"
     (tmp_path / "workflow" / "resources" / "tiny").mkdir(parents=True)
-    assert resolve("workflow/resources/tiny") == tmp_path / "workflow" / "resources" / "tiny"
+    assert resolve("workflow/resources/tiny") == Path("workflow/resources/tiny")
     assert resolve(str(ROOT / "docs")) == ROOT / "docs"
+
+
+def test_what_moves_with_the_working_directory_has_the_same_name_afterwards(tmp_path, monkeypatch):
+    (tmp_path / "here" / "own").mkdir(parents=True)
+    (tmp_path / "here" / "link").symlink_to(tmp_path / "beside")
+    (tmp_path / "beside").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    for name, expected in (
+        ("own", "own"),
+        ("./own/", "own"),
+        (str(tmp_path / "here" / "own"), "own"),  # typed as an absolute path
+        ("link", "link"),  # wherever it leads
+        ("../beside", "../beside"),  # named from here
+        (str(tmp_path / "beside"), str(tmp_path / "beside")),  # named from nowhere else
+    ):
+        assert str(resolve(name)) == expected
+    assert str(resolve("docs/model.md")) == str(ROOT / "docs" / "model.md")  # the repository lies elsewhere
 
 
 @pytest.mark.parametrize(("value", "columns", "line"), [("q2", (0,), 2), ("1", (2,), 2), ("1", (3,), 1), ("x7", (0, 2), 3)])

@@ -228,3 +228,8 @@ def test_the_collection_s_size_is_the_one_that_ir_datasets_and_the_paper_s_exper
     known = json.loads(pkgutil.get_data("ir_datasets", "etc/metadata.json"))["msmarco-passage"]["docs"]["count"]
     assert msmarco.PASSAGES == known == load_experiments([ROOT / "workflow" / "experiments"])["paper"]["data"]["count"]
     assert msmarco.PASSAGES % 8 == 7 and msmarco.VOCABULARY * 768 * 4 == 93_763_584  # bytes of bert-base-uncased's embeddings
+
+
+def test_the_query_sets_have_the_sizes_that_ir_datasets_says():
+    known = json.loads(pkgutil.get_data("ir_datasets", "etc/metadata.json"))
+    assert {name: known[name]["queries"]["count"] for name in msmarco.QUERIES} == msmarco.QUERIES

@@ -8,10 +8,6 @@ EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
-def test_what_changes_no_vector_is_not_among_the_settings_of_vectors():
-    assert not {"shards", "passages"} & set(encoding.encode_of(SMOKE))
-
-
 def test_models_share_the_word_pieces_of_their_encoder_and_one_may_ask_for_the_released_code_s_batches():
     assert {encoding.encoder_of(PAPER, model) for model in ("paper", "released", "authors")} == {"bert-base"}
     assert encoding.asks_for_batches(PAPER, "bert-base") and not encoding.asks_for_batches(SMOKE, "minilm")

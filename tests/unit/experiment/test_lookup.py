@@ -43,6 +43,13 @@ def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
     assert lookup.triples_wanted(SMOKE) == 2 * 192 and lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
 
 
+def test_no_param_has_a_setting_that_no_result_depends_on():
+    """They reach jobs as resources, which Snakemake does not compare."""
+    assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
+    assert set(PAPER["train"]) - set(lookup.watched(PAPER, "train")) == {"validation_token_budget"}
+    assert "encode" not in lookup.timed_settings(PAPER, "together")["epic-bm25-full"]
+
+
 def test_rows_of_a_kind_and_why_another_will_not_do():
     kinds = {name: find(PAPER["rows"], name) for name in ("tk-1", "bert-large", "bm25", "epic-bm25-full")}
     assert lookup.row_of_kind(kinds["bm25"], lookup.TIMED) is kinds["bm25"]

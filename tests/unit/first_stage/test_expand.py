@@ -18,6 +18,12 @@ def test_a_passage_is_followed_by_its_predicted_queries(documents, samples, tmp_
     assert json.loads((tmp_path / "out" / "count").read_text()) == {"documents": 4, "with_text": 4, "absent": 0}
 
 
+def test_anserini_reads_nothing_but_passages(documents, samples, tmp_path):
+    """It takes every file with an ending for a collection, and says with a stack trace that it is none."""
+    expand(documents, samples, 2, None, tmp_path / "out")
+    assert {path.suffix for path in (tmp_path / "out").iterdir() if path.name != "count"} == {".jsonl"}
+
+
 def test_without_predictions_the_passage_stands_alone_and_empty_ones_are_counted(documents, tmp_path):
     expand(documents, None, None, None, tmp_path / "out")
     assert contents(tmp_path / "out")[1]["contents"] == "one"

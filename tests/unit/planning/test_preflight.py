@@ -1,7 +1,10 @@
 """Preflight: what is needed, what was found, what to do."""
 
+import copy
+
 import pytest
 
+from epic.core.files import InputError
 from epic.experiment.check import load_experiments
 from epic.planning import probes
 from epic.planning.estimates import Job
@@ -101,6 +104,18 @@ def test_what_lies_there_and_will_be_written_over_needs_no_new_space(experiments
     store.mkdir()
     (store / "weights.f16").write_bytes(b"x" * 729_200)
     assert survey("paper", experiments["paper"], [job], HERE).plan.growth == 3_536_000_000
+
+
+def test_a_survey_does_not_look_at_query_sets_that_no_job_uses(experiments, probed):
+    """One row of one's own collection, while the files of the other query sets are elsewhere or unknown to ir_datasets."""
+    settings = copy.deepcopy(experiments["smoke"])
+    for query_set, dataset in zip(settings["query_sets"], ("path:not/here#train", "no-such-dataset", None), strict=True):
+        query_set["dataset"] = dataset or query_set["dataset"]
+    jobs = [Job("queries", {"query_set": "test"}), Job("retrieve", {"first_stage": "bm25", "query_set": "test"})]
+    found = survey("smoke", settings, [*jobs, Job("evaluate", {"row": "bm25", "query_set": "test"})], HERE)
+    assert [stage.name for stage in found.plan.stages] == ["queries", "retrieve", "evaluate"]
+    with pytest.raises(InputError, match="path:not/here: not found"):
+        survey("smoke", settings, [Job("queries", {"query_set": "train"})], HERE)
 
 
 def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeypatch):

@@ -1,13 +1,19 @@
 """Rates: which encoder costs what, memory by hand, and numbers that are said elsewhere too."""
 
 import re
+import tracemalloc
 
 import pytest
 
+from epic.corpus.runs import ScoredDoc, read_run, write_run
+from epic.experiment.check import load_experiments
 from epic.planning import rates
-from epic.planning.rates import BERT_BASE, MINILM, encoder_named, java_memory, memory_of, store_memory
+from epic.planning.rates import BERT_BASE, MINILM, encoder_named, java_memory, memory_of, reranking_memory, store_memory
+from epic.ranking.rerank import head, rerank
 from epic.vectors.at_query_time import MORE
 from tests.conftest import ROOT
+
+EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 
 
 @pytest.mark.parametrize(
@@ -32,6 +38,39 @@ def test_a_model_without_an_encoder_is_small():
 def test_memory_by_hand():
     assert java_memory(6_000) == 8_000
     assert store_memory(0) == 1_000 and store_memory(1_000_000) == 1_330 and store_memory(8_841_823) == 3_918
+
+
+def test_a_pruned_row_claims_the_memory_of_its_run_and_an_unpruned_one_that_of_its_model():
+    paper, smoke = (EXPERIMENTS[name] for name in ("paper", "smoke"))
+    pruned, full = ({"keep": keep} for keep in (1000, "full"))
+    claimed = {name: reranking_memory(paper, pruned, name) for name in ("dev-judged", "dev-small", "dl19", "dl20")}
+    assert claimed == {"dev-judged": 1000 + 4446, "dev-small": 1000 + 2792, "dl19": 1000 + 17, "dl20": 1000 + 22}
+    assert 1.3 * 3_900 < claimed["dev-judged"] < 1.5 * 3_900  # as measured, with some reserve
+    assert reranking_memory(paper, full, "dev-judged") == 16_000
+    assert reranking_memory(paper, {}, "dl19") == 16_000  # of a family that precomputes nothing
+    assert (
+        reranking_memory(smoke, pruned, "test") == reranking_memory(smoke, full, "test") == 4_000
+    )  # how many queries is not known
+
+
+def test_a_hit_of_a_run_takes_no_more_memory_than_is_claimed(tmp_path):
+    """The stages of re-ranking, with plain scores: what is on the heap at most, for each hit."""
+    first = tmp_path / "first.run"
+    lines = (
+        f"{query} Q0 {1_000_000 + 17 * query + rank} {rank} {30 - rank / 10:.6f} t\n"
+        for query in range(500)
+        for rank in range(1, 201)
+    )
+    first.write_text("".join(lines))
+    tracemalloc.start()
+    try:
+        run = read_run(first)
+        scored = {query: [ScoredDoc(hit.doc_id, -hit.score) for hit in hits] for query, hits in head(run, 200).items()}
+        write_run(tmp_path / "out.run", rerank(run, scored, "keep"), "t")
+        bytes_a_hit = tracemalloc.get_traced_memory()[1] / (500 * 200)
+    finally:
+        tracemalloc.stop()
+    assert 0.6 * rates.HIT_IN_MEMORY < bytes_a_hit < rates.HIT_IN_MEMORY
 
 
 def test_the_smaller_encoder_never_costs_more():

@@ -1,8 +1,11 @@
 """Sources: what of them is on this machine, and what must be fetched from where."""
 
+import copy
+
 import huggingface_hub.constants
 import pytest
 
+from epic.core.files import InputError
 from epic.corpus.documents import Documents
 from epic.experiment.check import load_experiments
 from epic.planning import sources
@@ -56,6 +59,18 @@ def test_sizes_of_collections_come_from_ir_datasets_or_from_their_files(experime
     assert found.passages == 8_841_823 and found.queries["dev-judged"] == 55_578 and found.queries["validation"] == 200
     found, docs = collection_of(experiments["smoke"]), ROOT / "workflow" / "resources" / "tiny" / "docs.tsv"
     assert found.passages * found.passage_bytes == docs.stat().st_size and found.queries["test"] == 58
+
+
+def test_only_query_sets_that_are_asked_about_are_counted(experiments, tmp_path):
+    settings = copy.deepcopy(experiments["smoke"])
+    (tmp_path / "queries.test.tsv").write_text("1\ta\n2\tb\n")
+    for query_set in settings["query_sets"]:
+        used = query_set["id"] == "test"
+        query_set["dataset"] = f"path:{tmp_path}#test" if used else "path:not/here#test"
+    found = collection_of(settings).queries
+    assert found["test"] == 2 and list(found) == ["test"]
+    with pytest.raises(InputError, match="path:not/here: not found"):
+        found["train"]
 
 
 def test_a_query_set_needs_its_own_files_and_the_collection(paper):

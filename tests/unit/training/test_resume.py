@@ -5,10 +5,10 @@ import json
 import os
 import re
 import signal
+from itertools import count
 
 import pytest
 import torch
-from safetensors import SafetensorError
 
 from epic.core import files
 from epic.core.files import InputError
@@ -22,27 +22,29 @@ from epic.training.train import Learner, train
 from tests.processes import call
 from tests.training import settings, train_in, without_seconds, write_collection
 
-KILLS = [  # and the iteration after which the next run goes on
-    (("epic.training.train", "Learner.learn", 1, "before"), 0),  # nothing saved yet
-    (("epic.rankers.epic", "pair_scores", 6, "before"), 1),  # in the middle of the second iteration
-    (("epic.training.train", "validate", 2, "after"), 1),  # validated, not saved
-    (("epic.training.resume", "save_weights", 1, "after"), 0),  # the first best weights are half written
-    (("epic.training.resume", "save_weights", 2, "before"), 0),  # they are in place, without a state
-    (("epic.training.resume", "save_file", 3, "after"), 1),  # half of a state is written
-    (("epic.training.resume", "write_json", 2, "after"), 1),  # written, not yet in place
-    (("epic.training.resume", "shutil.rmtree", 2, "before"), 2),  # in place, beside the one before
-    (("epic.training.resume", "State.save", 2, "after"), 2),
-    (("epic.training.resume", "State.load_best", 1, "before"), 3),  # trained, not yet rolled back
-    (("epic.model.epic", "save_weights", 1, "after"), 3),  # the checkpoint is half written
+OFTEN, SELDOM = 1000, 0  # seconds that pass between two looks at the clock: every validation is saved, or the best and the last
+KILLS = [  # and the iteration after which the next run goes on: if states are saved often, and if they are saved seldom
+    (("epic.training.train", "Learner.learn", 1, "before"), 0, 0),  # nothing saved yet
+    (("epic.rankers.epic", "pair_scores", 6, "before"), 1, 1),  # in the middle of the second iteration
+    (("epic.training.train", "validate", 2, "after"), 1, 1),  # validated, not saved
+    (("epic.training.resume", "write_tensors", 1, "after"), 0, 0),  # the first best weights are half written
+    (("epic.training.resume", "write_tensors", 2, "before"), 0, 0),  # they are in place, without a state
+    (("epic.training.resume", "write_tensors", 5, "after"), 1, 1),  # half of a state is written
+    (("epic.training.resume", "write_json", 2, "after"), 1, 1),  # written, not yet in place
+    (("epic.training.resume", "remove", 1, "before"), 2, 3),  # in place, beside the one before
+    (("epic.training.resume", "State.save", 2, "after"), 2, 1),  # after a validation that need not be saved
+    (("epic.training.train", "validate", 3, "after"), 2, 1),
+    (("epic.training.resume", "State.load_best", 1, "before"), 3, 3),  # trained, not yet rolled back
+    (("epic.model.epic", "save_weights", 1, "after"), 3, 3),  # the checkpoint is half written
 ]
+BY_CLOCK = [(kill, OFTEN, often) for kill, often, _ in KILLS] + [(kill, SELDOM, seldom) for kill, _, seldom in KILLS[5:10]]
 
 
-FULL = dict.fromkeys(("write_json", "sync"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-FULL |= dict.fromkeys(("save_weights", "save_file"), SafetensorError("I/O error: No space left on device (os error 28)"))
+FULL = dict.fromkeys(("write_json", "sync", "write_tensors"), OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
 
 
-def run(folder, encoder, formulation, name, kill=None):
-    return call(train_in, folder, encoder, formulation, name, kill, timeout=120)
+def run(folder, encoder, formulation, name, kill=None, clock=OFTEN):
+    return call(train_in, folder, encoder, formulation, name, kill, clock, timeout=120)
 
 
 @pytest.fixture(scope="module")
@@ -62,13 +64,13 @@ def timeless(text):
 
 
 @pytest.mark.parametrize(
-    ("formulation", "kill", "after"),
-    [("paper", *kill) for kill in KILLS] + [("released", *kill) for kill in (KILLS[1], KILLS[6])],
+    ("formulation", "kill", "clock", "after"),
+    [("paper", *kill) for kill in BY_CLOCK] + [("released", *kill) for kill in (BY_CLOCK[1], BY_CLOCK[6])],
     ids=lambda value: "-".join(map(str, value[1:])) if isinstance(value, tuple) else str(value),
 )
-def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill, after):
+def test_a_killed_run_ends_with_the_weights_of_an_unbroken_one(unbroken, mlm_encoder, tmp_path, formulation, kill, clock, after):
     folder = write_collection(tmp_path)
-    died = run(folder, mlm_encoder, formulation, "broken", kill)
+    died = run(folder, mlm_encoder, formulation, "broken", kill, clock)
     assert died.returncode == -signal.SIGKILL, died.stdout
     assert not (folder / "broken").exists()
     again = run(folder, mlm_encoder, formulation, "broken")
@@ -132,10 +134,9 @@ def test_a_number_of_the_history_cannot_change_unseen(mlm_encoder, examples, val
 @pytest.mark.parametrize(
     ("place", "number"),
     [
-        ("save_weights", 3),
-        ("save_weights", 4),
-        ("save_file", 3),
-        ("save_file", 4),
+        ("write_tensors", 4),
+        ("write_tensors", 5),
+        ("write_tensors", 6),
         ("write_json", 2),
         ("sync", 5),
         ("sync", 6),
@@ -151,7 +152,7 @@ def test_a_full_disk_while_training_is_said_and_training_goes_on_to_the_same_wei
         calls.append(place)
         if len(calls) == number:
             raise FULL[place]
-        real(*arguments)
+        return real(*arguments)
 
     def trained(folder):
         model = EpicModel.from_encoder(mlm_encoder, "paper", seed=7)
@@ -186,7 +187,8 @@ def test_a_run_with_other_settings_starts_over_and_leaves_the_state_alone(
 
 
 def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path):
-    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path / "state", "key")
+    clock = count(0, OFTEN).__next__
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path / "state", "key", clock)
     learner, history = Learner.of(family, model, settings(), "cross-entropy"), []
     for iteration, value in enumerate((0.2, 0.5, 0.4), start=1):
         with torch.no_grad():
@@ -197,6 +199,125 @@ def test_only_the_last_state_and_the_best_weights_are_kept(mlm_encoder, tmp_path
     state.load_best(history, model)
     assert model.equations.theta1[0].item() == pytest.approx(0.5)
     assert "key" in json.loads((tmp_path / "state/key/iteration-00003/state.json").read_text())
+
+
+class StopError(Exception):
+    """The job is killed here."""
+
+
+class Told(State):
+    """A state that knows the value of each validation beforehand."""
+
+    values = ()
+
+    def resume(self, *rest):
+        history = super().resume(*rest)
+        self.place = len(history)
+        return history
+
+    def validate(self, *_):
+        self.place += 1
+        return self.values[self.place - 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "seconds"),
+    [((0.2, 0.1, 0.5), SELDOM), ((0.2, 0.1, 0.5), OFTEN), ((0.3, 0.2, 0.1), SELDOM), ((0.1, 0.2, 0.3), SELDOM)],
+)
+def test_wherever_saving_is_cut_off_the_run_goes_on_from_whole_files_to_the_same_weights(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch, values, seconds
+):
+    left = [None]  # steps until the job is killed
+
+    def deadly(real):
+        def step(*arguments):
+            if left[0] == 0:
+                raise StopError
+            left[0] = left[0] and left[0] - 1
+            return real(*arguments)
+
+        return step
+
+    def trained(folder):
+        model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), Told(folder, "key", count(0, seconds).__next__)
+        state.values = values
+        monkeypatch.setattr("epic.training.train.validate", deadly(state.validate))
+        history = train(family, model, examples(), validation, settings(patience=9), "cross-entropy", 7, state)
+        return without_seconds(history), model.state_dict()
+
+    expected, weights = trained(tmp_path / "unbroken")
+    for name in ("write_tensors", "_same", "write_json", "remove", "replacing"):
+        monkeypatch.setattr(resume, name, deadly(getattr(resume, name)))
+    for steps in count(1):
+        left[0], folder = steps, tmp_path / str(steps)
+        try:
+            trained(folder)
+        except StopError:
+            left[0] = None
+            for saved in (folder / "key").glob("iteration-*"):
+                best = json.loads((saved / "state.json").read_text())["history"]
+                assert (folder / f"key/best-{max(best, key=lambda line: line[4])[0]:05d}.safetensors").exists()
+            history, found = trained(folder)
+            assert history == expected and all(torch.equal(found[name], weights[name]) for name in weights)
+        else:
+            break
+    assert steps > 10
+
+
+def test_between_the_best_and_the_last_a_state_is_saved_every_few_minutes(mlm_encoder, tmp_path):
+    now = [0.0]
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path, "key", lambda: now[0])
+    learner, history, saved = Learner.of(family, model, settings(), "cross-entropy"), [], []
+    for minutes, value, last in [
+        (1, 0.5, 0),
+        (2, 0.4, 0),
+        (5.9, 0.4, 0),
+        (6, 0.4, 0),
+        (7, 0.4, 0),
+        (8, 0.6, 0),
+        (9, 0.5, 0),
+        (10, 0.5, 1),
+    ]:
+        now[0] = 60 * minutes
+        history.append(Iteration(len(history) + 1, 8 * len(history) + 8, 0.0, 0.0, value, 0.0))
+        state.save(history, model, learner.optimizer, learner.scaler, bool(last))
+        saved.append(max(path.name for path in (tmp_path / "key").glob("iteration-*")))
+    assert [int(name[-5:]) for name in saved] == [1, 1, 1, 4, 4, 6, 6, 8]
+
+
+def test_the_sums_of_a_state_are_taken_while_it_is_written(mlm_encoder, tmp_path, monkeypatch):
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path, "key", count(0, OFTEN).__next__)
+    learner, history = Learner.of(family, model, settings(), "cross-entropy"), []
+    with monkeypatch.context() as patched:
+        patched.setattr(resume, "sha256_of", lambda path: pytest.fail(f"{path} is read again"))
+        for value in (0.5, 0.4):
+            history.append(Iteration(len(history) + 1, 8 * len(history) + 8, 0.0, 0.0, value, 0.0))
+            state.save(history, model, learner.optimizer, learner.scaler)
+    folder = tmp_path / "key" / "iteration-00002"
+    sums = json.loads((folder / "state.json").read_text())["sha256"]
+    found = {path.name: files.sha256_of(path) for path in folder.glob("*.safetensors")}
+    assert sums == found | {"best": files.sha256_of(tmp_path / "key/best-00001.safetensors")} and len(found) == 3
+
+
+def test_a_disk_without_links_holds_the_best_weights_twice(mlm_encoder, tmp_path, monkeypatch):
+    def no_links(*_):
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", no_links)
+    model, state = EpicModel.from_encoder(mlm_encoder, "paper", seed=7), State(tmp_path, "key")
+    learner = Learner.of(family, model, settings(), "cross-entropy")
+    state.save([Iteration(1, 8, 0.0, 0.0, 0.5, 0.0)], model, learner.optimizer, learner.scaler)
+    assert len(resumed(mlm_encoder, tmp_path)[2]) == 1
+
+
+def test_a_damaged_later_state_is_removed_once_a_new_one_is_there(mlm_encoder, examples, validation, tmp_path, monkeypatch):
+    half(mlm_encoder, examples, validation, tmp_path, monkeypatch=monkeypatch)
+    (tmp_path / "key" / "iteration-00007").mkdir()  # of a run that was cut off long ago
+    model, learner, history = resumed(mlm_encoder, tmp_path)
+    State(tmp_path, "key").save(
+        [*history, history[0]._replace(iteration=2, validation=1.5)], model, learner.optimizer, learner.scaler
+    )
+    assert sorted(path.name for path in (tmp_path / "key").iterdir()) == ["best-00002.safetensors", "iteration-00002"]
 
 
 def test_the_key_follows_settings_and_the_bytes_of_files_and_folders(tmp_path):

@@ -13,6 +13,7 @@ from epic.training.history import Iteration, best_of
 from epic.training.loss import cross_entropy
 from epic.training.resume import State
 from epic.training.train import Learner, finished, slices, train
+from epic.vectors import unpruned_scores
 from tests.training import QRELS, RUN, settings, trained, without_seconds
 
 
@@ -108,3 +109,45 @@ def test_a_loss_that_is_not_finite_stops_with_the_step_and_the_triple(mlm_encode
 def test_an_empty_passage_can_be_trained_on(mlm_encoder, examples, validation, formulation, tmp_path):
     _, history = trained(mlm_encoder, examples([("q1", "0", "3")]), validation, tmp_path, formulation)
     assert math.isfinite(history[0].loss)
+
+
+@pytest.mark.parametrize(("size", "remedy"), [(2, "lower train.micro_batch_size"), (1, "set train.max_tokens")])
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory"), MemoryError("DefaultCPUAllocator: not enough")])
+def test_triples_that_do_not_fit_into_memory_stop_training_with_what_to_lower(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch, size, remedy, error
+):
+    def fitting_without_passage_0(ranker, part, limit, real=family.pair_scores):
+        if any(example.triple.relevant_id == "0" for example in part):
+            raise error
+        return real(ranker, part, limit)
+
+    monkeypatch.setattr(family, "pair_scores", fitting_without_passage_0)
+    triples = [("q2", "1", "2")] * 5 + [("q1", "0", "2")]
+    said = f"memory ran out in iteration 1, step 2, with {size} triples at a time, the longest at query q1, passages 0 and 2; {remedy},"
+    with pytest.raises(InputError, match=said):
+        trained(mlm_encoder, examples(triples), validation, tmp_path, micro_batch_size=size)
+
+
+def test_an_error_that_is_not_about_memory_stays_what_it_is(mlm_encoder, examples, validation, tmp_path, monkeypatch):
+    def broken(*_):
+        raise RuntimeError("shapes differ")
+
+    monkeypatch.setattr(family, "pair_scores", broken)
+    with pytest.raises(RuntimeError, match="shapes differ"):
+        trained(mlm_encoder, examples(), validation, tmp_path)
+
+
+def test_a_validation_that_does_not_fit_into_memory_goes_on_with_fewer_passages_at_a_time(
+    mlm_encoder, examples, validation, tmp_path, monkeypatch, caplog
+):
+    _, expected = trained(mlm_encoder, examples(), validation, tmp_path / "whole")
+
+    def one_at_a_time(model, doc_ids, *rest, real=unpruned_scores.passage_weights):
+        if len(doc_ids) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(model, doc_ids, *rest)
+
+    monkeypatch.setattr(unpruned_scores, "passage_weights", one_at_a_time)
+    _, history = trained(mlm_encoder, examples(), validation, tmp_path / "small")
+    assert without_seconds(history) == without_seconds(expected)
+    assert "memory ran out with 3 passages at a time" in caplog.text
