@@ -144,7 +144,8 @@ class Timed:
         self.search, self.store, self.dense = search, None, None
         self.encode = bench.once(("query", files.checkpoint), lambda: query_encoder(files.checkpoint, settings["compute"]))
         if files.store:
-            self.store = open_store(files.store, files.checkpoint).path
+            store = open_store(files.store, files.checkpoint)
+            self.store, self.files = store.path, store.files
         else:
             self.dense = bench.once(("dense", files.checkpoint), lambda: DenseVectors(files, settings, bench.scratch))
             self.dense.want(files, queries)
@@ -152,7 +153,7 @@ class Timed:
     @property
     def on_disk(self) -> list[Path]:
         """Files that are read at query time besides the index; unpruned vectors are written when they are first asked for."""
-        return [self.dense.written() if self.dense else self.store]
+        return [self.dense.written()] if self.dense else self.files
 
     @contextmanager
     def opened(self):

@@ -22,7 +22,7 @@ from epic.model.epic import EpicModel
 from epic.vectors import device_topk
 from epic.vectors.batches import Budget, longest_passages
 from epic.vectors.phi import reduced_by_batch
-from epic.vectors.store import StoreWriter
+from epic.vectors.store_writer import StoreWriter
 from epic.vectors.throughput import pace
 from epic.vectors.topk import take, top_terms
 from epic.vectors.value_counts import Counter, counts_of
@@ -54,7 +54,7 @@ def encode_shard(model: EpicModel, digest: str, documents: Documents, shard: str
     positions, began = shard_bounds(len(documents), *parse_shard(shard)), perf_counter()
     counter, budget, lengths = Counter(), Budget(settings.token_budget), {"word_pieces": Lengths(), "terms": Lengths()}
     with replacing(out) as draft, progress(total=len(positions), desc=f"encode {shard}", unit="passage") as bar:
-        writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=positions.start)
+        writer = StoreWriter(draft, settings.keep, model.vocabulary, digest, start=positions.start)
         for start in range(positions.start, positions.stop, PASSAGES_AT_A_TIME):
             texts = dict(documents.span(range(start, min(start + PASSAGES_AT_A_TIME, positions.stop))))
             pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))

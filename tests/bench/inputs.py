@@ -9,7 +9,7 @@ from epic.corpus.text_files import Triple
 from epic.model.epic import EpicModel
 from epic.model.query_vector import QueryVector
 from epic.training.examples import Example
-from epic.vectors.store import StoreWriter
+from epic.vectors.store_writer import StoreWriter
 
 DOCS = Path(__file__).resolve().parents[2] / "workflow" / "resources" / "tiny" / "docs.tsv"
 WORDS_MEAN, WORDS_SPREAD = 73.1, 28.4  # words of a passage: about 90 word-pieces

@@ -39,7 +39,7 @@ def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
         model | {"label": "Other", "group": "Other", "tolerance": 1, "prefix": "x"}
     )
     assert lookup.training_of(model) != lookup.training_of(model | {"seed": 43})
-    assert set(lookup.encode_of(SMOKE)) == {"max_terms", "token_budget", "vocabulary_block"}
+    assert set(lookup.encode_of(SMOKE)) == {"keep", "token_budget", "vocabulary_block"}
     assert lookup.compute_of(SMOKE) == {"device": "cpu", "threads": 1, "precision": "float32"}
     assert lookup.triples_wanted(SMOKE) == 2 * 192 and lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
 

@@ -23,6 +23,7 @@ from epic.training.examples import Example
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
 from epic.vectors.prune import prune
+from epic.vectors.store import Store
 from tests.conftest import ROOT
 from tests.vectors import SETTINGS
 
@@ -182,7 +183,9 @@ def timed(files, bench, hits, store, query="q"):
 @pytest.mark.parametrize("hits", [["3", "0"], []])
 def test_a_query_is_timed_by_stage_with_a_store_or_with_unpruned_vectors(files, bench, hits, store):
     system = timed(files, bench, hits, store)
-    assert system.on_disk == [files.store if store else bench.scratch / "0.f16"]
+    layer = files.store.parent / "shard" / str(Store(files.store).keep)
+    kept = [layer / name for name in ("terms.u16", "weights.f16", "sums.u64")]
+    assert system.on_disk == (kept if store else [bench.scratch / "0.f16"])
     for _ in range(2):  # it can be closed and opened again
         with system.opened() as time_one:
             found = time_one(QUERIES["q"])

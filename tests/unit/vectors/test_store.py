@@ -7,7 +7,8 @@ import pytest
 
 from epic.core.files import InputError, sha256_of
 from epic.vectors.prune import prune
-from epic.vectors.store import Store, StoreWriter, open_store
+from epic.vectors.store import Store, open_store
+from epic.vectors.store_writer import StoreWriter
 from tests.vectors import dense, write
 
 
