@@ -22,7 +22,7 @@ def _dense_dot(bits, rows, query_terms, query_weights, wide, out):  # pragma: no
 
 def dot(terms: np.ndarray, weights: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:
     """Return sim(q, d) of some rows of plain arrays (n, keep); a term that a vector does not keep counts nothing."""
-    return Rows([0], [[(terms, weights)]]).dot(rows, query)
+    return Rows([0, len(terms)], [[(terms, weights)]]).dot(rows, query)
 
 
 def dense_dot(vectors: np.ndarray, rows: np.ndarray, query: QueryVector) -> np.ndarray:

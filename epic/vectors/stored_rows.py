@@ -6,6 +6,7 @@ on the CPU: weights are read as 16-bit patterns and widened by a table.
 """
 
 import resource
+from bisect import bisect_right
 from contextlib import suppress
 from weakref import WeakValueDictionary
 
@@ -71,16 +72,17 @@ def prefetch(_, address, index):
 
 @compiled
 def _place(starts, row):  # pragma: no cover - compiled
-    """Return the part that holds a row, and the row's number there; starts: the first rows of the parts."""
-    low = 0
-    high = len(starts)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if starts[middle] <= row:
-            low = middle
-        else:
-            high = middle
-    return low, row - starts[low]
+    """Return the part that holds a row, and the row's number there; starts: the first rows of the parts, and the number of rows.
+
+    Parts are about equal, so the first guess is hardly ever wrong.
+    """
+    last = len(starts) - 2
+    part = min(last, np.int64(np.float64(row) * (last + 1) / np.float64(starts[last + 1])))
+    while starts[part] > row:
+        part -= 1
+    while starts[part + 1] <= row:
+        part += 1
+    return part, row - starts[part]
 
 
 @compiled
@@ -99,9 +101,9 @@ def _addresses(starts, widths, bases, rows):  # pragma: no cover - compiled
 @compiled
 def _dot(starts, widths, bases, rows, query_terms, query_weights, wide, out):  # pragma: no cover - compiled
     at = _addresses(starts, widths, bases, rows)  # (L, k, 2)
-    values = np.empty(len(query_terms), dtype=np.float32)
+    values = np.empty(len(query_terms), dtype=np.float32)  # of terms found in the layers before the last
     for number in range(len(rows)):
-        values[:] = np.float32(0)
+        total = np.float32(0)
         for layer in range(len(widths)):
             width = widths[layer]
             if number + AHEAD < len(rows):  # the search jumps about in a row; meanwhile later rows are fetched
@@ -110,21 +112,22 @@ def _dot(starts, widths, bases, rows, query_terms, query_weights, wide, out):  #
             terms, bits = at[layer, number, 0], at[layer, number, 1]
             low = 0
             for position in range(len(query_terms)):  # they ascend, as the row's terms do
-                if values[position] != 0:  # it stands in another layer
-                    continue
-                term = query_terms[position]
-                high = width
-                while low < high:  # the first entry that is not below the term
-                    middle = (low + high) // 2
-                    if load(terms, middle) < term:
-                        low = middle + 1
-                    else:
-                        high = middle
-                if low < width and load(terms, low) == term:
-                    values[position] = wide[load(bits, low)]
-        total = np.float32(0)
-        for position in range(len(query_terms)):  # in one order, whichever layers the terms were found in
-            total += query_weights[position] * values[position]
+                value = values[position] if layer else np.float32(0)
+                if value == 0:  # it stands in no layer before
+                    term = query_terms[position]
+                    high = width
+                    while low < high:  # the first entry that is not below the term
+                        middle = (low + high) // 2
+                        if load(terms, middle) < term:
+                            low = middle + 1
+                        else:
+                            high = middle
+                    if low < width and load(terms, low) == term:
+                        value = wide[load(bits, low)]
+                if layer == len(widths) - 1:  # in the order of the query's terms, whichever layers they stand in
+                    total += query_weights[position] * value
+                else:
+                    values[position] = value
         out[number] = total
 
 
@@ -143,6 +146,12 @@ def _copy(starts, widths, bases, rows, layer, terms, bits):  # pragma: no cover 
 def _differing(starts, width, bases, layer, sums, rows, odd):  # pragma: no cover - compiled
     """Return the first row of a layer that has another checksum than `row_sums` gave it, or -1; odd: its factors."""
     for number in range(len(rows)):
+        if number + 1 < len(rows):  # a processor fetches ahead by itself, but not beyond a page
+            part, row = _place(starts, rows[number + 1])
+            offset = np.uint64(2 * row * width)
+            for position in range(0, width, LINE):
+                prefetch(bases[0, layer, part] + offset, position)
+                prefetch(bases[1, layer, part] + offset, position)
         part, row = _place(starts, rows[number])
         terms = bases[0, layer, part] + np.uint64(2 * row * width)
         bits = bases[1, layer, part] + np.uint64(2 * row * width)
@@ -156,15 +165,18 @@ def _differing(starts, width, bases, layer, sums, rows, odd):  # pragma: no cove
 
 
 class Rows:
-    """Rows of vectors in arrays: for each layer a list of (terms, weights), one of each part; starts: the parts' first rows."""
+    """Rows of vectors in arrays: for each layer a list of (terms, weights), one of each part.
+
+    starts: the parts' first rows, and the number of all rows.
+    """
 
     def __init__(self, starts, layers: list[list[tuple[np.ndarray, np.ndarray]]]):
         self._arrays = layers  # what has an address must stay
-        self.starts = np.array(starts, dtype=np.int64)  # (P,)
+        self.starts = np.array(starts, dtype=np.int64)  # (P + 1,)
         self.widths = np.array([parts[0][TERMS].shape[1] if parts else 0 for parts in layers], dtype=np.int64)  # (L,)
         self.bases = np.array(
             [[[part[kind].ctypes.data for part in parts] for parts in layers] for kind in (TERMS, WEIGHTS)], dtype=np.uint64
-        ).reshape(2, len(layers), len(starts))  # (2, L, P)
+        ).reshape(2, len(layers), len(starts) - 1)  # (2, L, P)
 
     def dot(self, rows: np.ndarray, query: QueryVector) -> np.ndarray:
         """Return sim(q, d) of some rows; a term that a vector does not keep counts nothing."""
@@ -179,7 +191,7 @@ class Rows:
             terms, bits = (np.empty((len(rows), width), dtype=np.uint16) for _ in ARRAYS)  # (k, width) each
             _copy(self.starts, self.widths, self.bases, rows, layer, terms, bits)
             layers.append([(terms, bits)])
-        return Rows([0], layers)
+        return Rows([0, len(rows)], layers)
 
 
 class Lookup:
@@ -194,10 +206,11 @@ class Lookup:
         _allow(len(FILES) * DESCRIPTORS * len(layers) * len(self.parts))
         self.mapped = [[_mapped(part, part.layers[layer]) for part in self.parts] for layer in layers]  # layer, part, kind
         arrays = [[tuple(file.array for file in files) for files in parts] for parts in self.mapped]
-        self.rows = Rows([part.start for part in self.parts], arrays)
+        self._starts = [part.start for part in self.parts]
+        self.rows = Rows([*self._starts, len(store)], arrays)
         self._sums = np.array([[files[2].ctypes.data for files in parts] for parts in arrays], dtype=np.uint64)  # (L, P)
         self._factors = [factors(width) for width in self.rows.widths.tolist()]
-        self._seen = np.zeros(len(store), dtype=bool)  # (n,), rows that have been compared
+        self.seen = np.zeros(len(store), dtype=bool)  # (n,), rows that have been compared
 
     def positions(self, doc_ids: list[str]) -> np.ndarray:
         """Return the rows of some documents, announced and compared, so that they can be read now."""
@@ -214,36 +227,34 @@ class Lookup:
         """
         if not len(rows) or self._in_memory(rows[:: -(-len(rows) // LOOK_AT)]):
             return
-        places = self._parts_of(rows)  # (k,)
+        places = np.searchsorted(self._starts, rows, side="right") - 1  # (k,)
         for part in np.unique(places).tolist():
-            inside = rows[places == part] - self.parts[part].start  # (m,)
+            inside = rows[places == part] - self._starts[part]  # (m,)
             for files in self.mapped:
                 for file in files[part]:
                     file.announce(inside)
 
     def _in_memory(self, rows: np.ndarray) -> bool:
         files = self.mapped[0]
-        return all(
-            files[part][TERMS].holds(row - self.parts[part].start)
-            for part, row in zip(self._parts_of(rows).tolist(), rows.tolist(), strict=True)
-        )
+        return all(files[part][TERMS].holds(row - self._starts[part]) for part, row in map(self._place, rows.tolist()))
 
-    def _parts_of(self, rows: np.ndarray) -> np.ndarray:
-        return np.searchsorted(self.rows.starts, rows, side="right") - 1  # (k,)
+    def _place(self, row: int) -> tuple[int, int]:
+        """Return the part that holds a row, and the row."""
+        return bisect_right(self._starts, row) - 1, row
 
     def compare(self, rows: np.ndarray) -> None:
         """Refuse rows (k,) that are not as they were written; each is compared when it is first read."""
-        fresh = rows[~self._seen[rows]]  # (m,)
+        fresh = rows[~self.seen[rows]]  # (m,)
         if not fresh.size:
             return
         for layer, odd in enumerate(self._factors):
             row = _differing(self.rows.starts, self.rows.widths[layer], self.rows.bases, layer, self._sums, fresh, odd)
             if row >= 0:
                 self._refuse(layer, int(row))
-        self._seen[fresh] = True
+        self.seen[fresh] = True
 
     def _refuse(self, layer: int, row: int) -> None:
-        part = self.parts[int(self._parts_of(np.array([row]))[0])]
+        part = self.parts[self._place(row)[0]]
         seals.refuse(part.path)
         name, folder = self.store.ids(slice(row, row + 1))[0], part.path / part.layers[layer].folder
         raise InputError(f"{folder}: the vector of document {name} is not the one that was written; {seals.again(part.path)}")

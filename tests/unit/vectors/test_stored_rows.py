@@ -128,7 +128,7 @@ def test_a_store_without_documents_scores_none(tmp_path):
 
 def test_copies_of_rows_are_rows():
     terms, weights = np.array([[1, 5], [2, 6], [3, 7]], np.uint16), np.array([[1, 2], [3, 4], [5, 6]], np.float16)
-    rows = Rows([0, 2], [[(terms[:2], weights[:2]), (terms[2:], weights[2:])]])
+    rows = Rows([0, 2, 3], [[(terms[:2], weights[:2]), (terms[2:], weights[2:])]])
     query = QueryVector(np.array([3, 5, 6], np.uint16), np.array([1, 10, 100], np.float32))
     assert rows.dot(np.array([0, 1, 2]), query).tolist() == [20.0, 400.0, 5.0]
     assert rows.copied(np.array([2, 0])).dot(np.array([0, 1, 1]), query).tolist() == [5.0, 20.0, 20.0]
