@@ -3,12 +3,16 @@
 import numpy as np
 
 from epic.experiment.settings import EncodeSettings
+from epic.model.query_vector import QueryVector
 from epic.vectors.encode import encode_shard
-from epic.vectors.store import Store, StoreWriter
+from epic.vectors.store import Store
+from epic.vectors.store_writer import StoreWriter
 from epic.vectors.tokenise import Spoken
 from epic.vectors.topk import take, top_terms
 
-SETTINGS = EncodeSettings(max_terms=1000, token_budget=64, vocabulary_block=5)
+KEEPS = [8, 40, 64]  # layers of shards: 40 is whole, 64 extends it
+SIZES = [5, 0, 1, 11, 0]  # documents of shards
+SETTINGS = EncodeSettings(keep=[1000], token_budget=64, vocabulary_block=5)
 
 
 def spoken(model, documents, shard="1-of-1"):
@@ -39,3 +43,21 @@ def write(path, vectors, keep, start=0, ids=None, model="m"):
     writer.add(ids or [str(start + row) for row in range(len(vectors))], terms, take(vectors, terms))
     writer.close()
     return Store(path)
+
+
+def shards(folder, vectors, ids=None, keep=KEEPS):
+    """Write shards of unequal sizes, two of them empty."""
+    paths, start = [], 0
+    for number, size in enumerate(SIZES):
+        paths.append(folder / f"{number + 1}-of-{len(SIZES)}")
+        rows = slice(start, start + size)
+        write(paths[-1], vectors[rows], keep, start, ids[rows] if ids else None)
+        start += size
+    return paths
+
+
+def queries(count, vocabulary, seed=4):
+    draw = np.random.default_rng(seed)
+    sizes = draw.integers(0, 12, size=count)
+    terms = [np.sort(draw.choice(vocabulary, size, replace=False)).astype(np.uint16) for size in sizes]
+    return [QueryVector(found, draw.normal(size=len(found)).astype(np.float32)) for found in terms]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 from epic.core.files import read_json, write_json
 from epic.corpus.msmarco import PASSAGES
-from epic.vectors.store import ARRAYS
+from epic.vectors.store import Store
+from epic.vectors.store_header import ARRAYS
 
 log = logging.getLogger(__name__)
 
@@ -43,4 +44,5 @@ def write_costs(paces: list, shard, stores: dict, out) -> None:
 
 
 def _bytes(store) -> int:
-    return sum((Path(store) / name).stat().st_size for name in ARRAYS)
+    """Return the bytes of terms and weights that a store reads, wherever they lie."""
+    return sum(file.stat().st_size for file in Store(store).files if file.name in ARRAYS)

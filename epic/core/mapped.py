@@ -37,11 +37,9 @@ class Mapped:
         for page, length in zip(pages.tolist(), (starts - pages + self.row_bytes).tolist(), strict=True):
             self._map.madvise(mmap.MADV_WILLNEED, page, length)
 
-    def in_memory(self, rows: np.ndarray) -> bool:
-        """Tell whether a byte of each row can be read without waiting for the disk; no, if the system cannot tell."""
-        return self._map is None or all(
-            _readable_at_once(self._file.fileno(), start) for start in (rows * self.row_bytes).tolist()
-        )
+    def holds(self, row: int) -> bool:
+        """Tell whether a byte of a row can be read without waiting for the disk; no, if the system cannot tell."""
+        return self._map is None or bool(_readable_at_once(self._file.fileno(), row * self.row_bytes))
 
 
 def announce(rows: np.ndarray, *files: Mapped) -> None:
@@ -50,7 +48,7 @@ def announce(rows: np.ndarray, *files: Mapped) -> None:
     Rows are always asked for if the system cannot tell (some network file systems). This takes some microseconds a row, but
     a row that must be read takes a thousand times as long there.
     """
-    if len(rows) and not files[0].in_memory(rows[:: -(-len(rows) // LOOK_AT)]):
+    if len(rows) and not all(map(files[0].holds, rows[:: -(-len(rows) // LOOK_AT)].tolist())):
         for file in files:
             file.announce(rows)
 

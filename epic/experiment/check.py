@@ -25,6 +25,7 @@ PUBLISHED = ROOT / "workflow" / "resources" / "published.yaml"
 METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 MOST_TRIPLES = 100_000_000
+FORMERLY = {("encode", "max_terms"): "say keep, a list of all numbers of kept terms: [100, 1000, 2000] in place of 2000"}
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
@@ -122,7 +123,8 @@ def _check_schema(written: Written, expansion: Expansion, schema: dict) -> None:
         if error.validator == "additionalProperties":  # name the line of the superfluous key
             odd = [key for key in error.instance if key not in error.schema.get("properties", {})]
             place = (*place, odd[0]) if odd else place
-        raise _refused(written, expansion.settings, place, expansion.written_at(place), words_of(error))
+        instead = f"; {FORMERLY[place]}" if place in FORMERLY else ""
+        raise _refused(written, expansion.settings, place, expansion.written_at(place), words_of(error) + instead)
 
 
 def _refused(written: Written, settings: dict, place: Place, origin: Place, message: str) -> InputError:
@@ -145,7 +147,7 @@ def named(settings, place: Place) -> str:
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    checks = (_twice_given, _models, _first_stages, _rows, _comparisons, _purposes, _references, _sizes, _triples)
+    checks = (_twice_given, _models, _first_stages, _encode, _rows, _comparisons, _purposes, _references, _sizes, _triples)
     for check in checks:
         yield from check(settings)
 
@@ -180,8 +182,14 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
             yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
 
 
+def _encode(settings: dict) -> Iterator[Problem]:
+    kept = settings["encode"]["keep"]
+    if kept != sorted(set(kept)):
+        yield ("encode", "keep"), f"{kept} do not ascend; write {sorted(set(kept))}"
+
+
 def _rows(settings: dict) -> Iterator[Problem]:
-    widest = settings["encode"]["max_terms"]
+    widest = settings["encode"]["keep"][-1]
     for number, row in enumerate(settings["rows"]):
         place = ("rows", number)
         for key, field in (("first_stages", "first_stage"), ("models", "model")):
@@ -202,7 +210,7 @@ def _rows(settings: dict) -> Iterator[Problem]:
         for run, found in enumerate(row.get("runs", [])):
             yield from _serves(settings, found["query_set"], ("test",), (*place, "runs", run, "query_set"))
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
-            yield (*place, "keep"), f"{row['keep']} is more than encode.max_terms ({widest})"
+            yield (*place, "keep"), f"{row['keep']} is more than the largest of encode.keep ({widest})"
 
 
 def _comparisons(settings: dict) -> Iterator[Problem]:

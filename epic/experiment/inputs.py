@@ -5,7 +5,7 @@
 
 from epic.experiment import lookup
 from epic.experiment.lookup import find
-from epic.experiment.wanted import Dataset, Output, Source, Within, output
+from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
 
 def documents(settings: dict) -> Dataset:
@@ -87,10 +87,11 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
     """Name the inputs of a row's re-ranking; a store only if the row is pruned, query vectors only if its model precomputes."""
     found = lookup.row_of_kind(find(settings["rows"], row, "row"), ("model",))
     model, stage = found["model"], found["first_stage"]
-    precomputed = lookup.precomputes(settings, model)
+    precomputed, gathered = lookup.precomputes(settings, model), found.get("keep") in settings["encode"]["keep"]
     return {
         "checkpoint": output("train.checkpoint", model=model),
         "store": output("prune.store", model=model, keep=found["keep"]) if lookup.is_pruned(found) else [],
+        "shards": Shards("encode.vectors", {"model": model}) if gathered else [],  # the store only names them
         "cutoff": output("tune.cutoff", model=model, first_stage=stage),
         "vectors": output("weigh.vectors", model=model, query_set=query_set) if precomputed else [],
         "run": output("retrieve.run", first_stage=stage, query_set=query_set),
@@ -107,7 +108,7 @@ def _at_query_time(settings: dict, row: dict) -> dict:
     files = {"lucene": output("index.lucene", first_stage=row["first_stage"])}
     if row["kind"] == "model":
         more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
-        files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store")}
+        files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store", "shards")}
         files["run"] = more["run"] if lookup.needs_candidates(settings, row) else []
     return files
 

@@ -29,7 +29,7 @@ class TrainSettings:
 class EncodeSettings:
     """Settings of encoding passages: the keys of `encode` in an experiment, except the number of shards."""
 
-    max_terms: int
+    keep: list[int]  # kept terms of a passage, ascending: a layer for each
     token_budget: int
     vocabulary_block: int
 

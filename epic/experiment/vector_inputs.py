@@ -88,4 +88,4 @@ def candidate_files(settings: dict, model: str) -> list[Output]:
 
 def scored(settings: dict, model: str) -> dict:
     """Name the candidates of a model, and the shards that hold their scores."""
-    return {"candidates": output("candidates.folder", model=model), "shards": shards(settings, model)}
+    return {"candidates": output("candidates.folder", model=model), "scored": shards(settings, model)}

@@ -6,6 +6,9 @@ from typing import NamedTuple
 from epic.corpus.folder import MADE
 from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, rows_timed, tuning_set, validation_set
 from epic.planning import rates
+from epic.vectors.layers import chain, enough, planned
+
+ROW_SUM = 8  # bytes of a row's checksum
 
 
 class Job(NamedTuple):
@@ -109,13 +112,26 @@ def _train(job, settings, collection):
 def _encode(job, settings, collection):
     _, _, shards = job.wildcards["scatteritem"].partition("-of-")
     passages = collection.passages / int(shards)
-    size = 4 * settings["encode"]["max_terms"] * passages
+    size = _bytes_of(_layers(settings)) * passages
     return Cost(size, rates.START_TORCH + _passages(passages, job, settings) + size * rates.DISK)
 
 
 def _prune(job, settings, collection):
-    kept, encoded = (4 * terms * collection.passages for terms in (int(job.wildcards["keep"]), settings["encode"]["max_terms"]))
-    return Cost(kept, rates.START + collection.passages * rates.PRUNE + (kept + encoded) * rates.DISK)
+    keep, layers = min(int(job.wildcards["keep"]), rates.VOCABULARY), _layers(settings)
+    if chain(layers, keep):  # nothing is copied
+        return Cost(rates.SMALL, rates.START)
+    kept = (4 * keep + ROW_SUM) * collection.passages
+    read = _bytes_of(chain(layers, enough(layers, keep))) * collection.passages
+    return Cost(kept, rates.START + collection.passages * rates.PRUNE + (kept + read) * rates.DISK)
+
+
+def _layers(settings) -> list:
+    return planned(settings["encode"]["keep"], rates.VOCABULARY)
+
+
+def _bytes_of(layers) -> int:
+    """Return the bytes of a passage in some layers: a term has 2, its weight 2, and a row a checksum."""
+    return sum(4 * layer.width + ROW_SUM for layer in layers)
 
 
 def _weigh(job, settings, collection):

@@ -115,7 +115,7 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
     """
     from epic.vectors.scored_pairs import opened
 
-    scored = opened(getattr(files, "candidates", None), getattr(files, "shards", None))
+    scored = opened(getattr(files, "candidates", None), getattr(files, "scored", None))
     query_set = scored and scored.candidates.set_of(files.vectors)
     if query_set:
         from epic.corpus.documents import open_documents
@@ -155,7 +155,8 @@ class Timed:
         self.search, self.store, self.dense = search, None, None
         self.encode = bench.once(("query", files.checkpoint), lambda: query_encoder(files.checkpoint, settings["compute"]))
         if files.store:
-            self.store = open_store(files.store, files.checkpoint).path
+            store = open_store(files.store, files.checkpoint)
+            self.store, self.files = store.path, store.files
         else:
             self.dense = bench.once(("dense", files.checkpoint), lambda: DenseVectors(files, settings, bench.scratch))
             self.dense.want(files, queries)
@@ -163,7 +164,7 @@ class Timed:
     @property
     def on_disk(self) -> list[Path]:
         """Files that are read at query time besides the index; unpruned vectors are written when they are first asked for."""
-        return [self.dense.written() if self.dense else self.store]
+        return [self.dense.written()] if self.dense else self.files
 
     @contextmanager
     def opened(self):

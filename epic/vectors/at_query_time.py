@@ -16,9 +16,10 @@ from epic.core.files import InputError, read_json
 from epic.core.mapped import Mapped, announce
 from epic.corpus.documents import open_documents
 from epic.corpus.runs import read_run
-from epic.vectors.pruned_scores import dense_dot, dot
+from epic.vectors.pruned_scores import dense_dot
 from epic.vectors.scored_pairs import opened
 from epic.vectors.store import Store
+from epic.vectors.stored_rows import Lookup
 
 MORE = 20  # hits beyond the cut-off: equal scores may come in another order when one query is searched at a time
 
@@ -61,13 +62,11 @@ def _timed(function, *arguments):
 
 def pruned_loader(store: Store):
     """Return a function that reads the stored rows of the candidates into memory and scores them there."""
+    lookup = Lookup(store)
 
     def load(doc_ids) -> Candidates:
-        rows = store.positions(doc_ids)
-        store.announce(rows)
-        store.compare(rows)
-        terms, weights = store.terms[rows], store.weights[rows]  # (k, keep), copies: this is the read from disk
-        return Candidates(doc_ids, lambda query: dot(terms, weights, np.arange(len(rows)), query))
+        copies = lookup.rows.copied(lookup.positions(doc_ids))  # this is the read from disk
+        return Candidates(doc_ids, lambda query: copies.dot(np.arange(len(doc_ids)), query))
 
     return load
 
@@ -107,7 +106,7 @@ class DenseVectors:
         if self.path is None:
             path = self.folder / f"{len(list(self.folder.iterdir()))}.f16"
             documents = open_documents(self.files.manifest)
-            scored = opened(getattr(self.files, "candidates", None), getattr(self.files, "shards", None))
+            scored = opened(getattr(self.files, "candidates", None), getattr(self.files, "scored", None))
             kept = scored.vectors(self.doc_ids, documents) if scored else ()
             absent = copy_vectors(kept, self.doc_ids, path)
             if absent:

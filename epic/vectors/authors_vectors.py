@@ -15,7 +15,8 @@ from epic.core.files import InputError, replacing
 from epic.core.log import progress
 from epic.corpus.msmarco import PASSAGES, VOCABULARY
 from epic.model.checkpoint import model_digest
-from epic.vectors.store import UNKNOWN, StoreWriter
+from epic.vectors.store import UNKNOWN
+from epic.vectors.store_writer import StoreWriter
 
 log = logging.getLogger(__name__)
 MD5 = "9ea6f37cf79cf426112cc9586835781f"  # of msmarco.1000.v

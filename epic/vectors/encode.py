@@ -24,7 +24,7 @@ from epic.vectors.asked import Answers, Asked
 from epic.vectors.batches import Budget
 from epic.vectors.candidates import Candidates
 from epic.vectors.phi import reduced_by_batch
-from epic.vectors.store import StoreWriter
+from epic.vectors.store_writer import StoreWriter
 from epic.vectors.throughput import pace
 from epic.vectors.tokenise import Passages, Spoken, Tokenised
 from epic.vectors.topk import take, top_terms
@@ -49,7 +49,7 @@ def encode_shard(
     """
     counter, budget, began = Counter(), Budget(settings.token_budget), perf_counter()
     with replacing(out) as draft, progress(total=len(shard), desc=f"encode {shard.name}", unit="passage") as bar:
-        writer = StoreWriter(draft, settings.max_terms, model.vocabulary, digest, start=shard.start)
+        writer = StoreWriter(draft, settings.keep, model.vocabulary, digest, start=shard.start)
         asked = Asked(candidates, shard.start, len(shard), model.vocabulary, draft) if candidates else None
         with ThreadPoolExecutor(1) as behind:
             writing = behind.submit(lambda: None)

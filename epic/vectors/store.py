@@ -1,32 +1,31 @@
-"""Passage vectors on disk: two plain arrays of fixed width, memory-mapped, and a small header.
+"""Passage vectors on disk: plain arrays of fixed width, memory-mapped, and a small header (`store_header`).
 
-header.json    documents, keep, vocabulary, model digest, checksums, first position in the collection
 terms.u16      term ids, ascending in each row
 weights.f16    their weights
 sums.u64       a checksum of each row (`row_sums`), compared when the row is first read
 ids.bytes      document ids with order.i64 (`store_ids`), only if they are not the numbers from the first position on
+
+A store's rows lie in the store itself, in layers (folders named by the number of kept terms), or in the layers of shards that
+its header names: so nothing is written twice. `stored_rows` looks rows up; here they are read from first to last.
 """
 
 import hashlib
+import os
 from functools import cached_property
+from itertools import chain as joined
 from pathlib import Path
 
 import numpy as np
 
 from epic.core import seals
-from epic.core.files import InputError, read_json, sha256_of, write_json
-from epic.core.mapped import Mapped, announce
+from epic.core.files import InputError, sha256_of
 from epic.model.checkpoint import model_digest
-from epic.model.query_vector import MAX_VOCABULARY
 from epic.vectors import store_ids as ids
-from epic.vectors.row_sums import factors, row_sums
+from epic.vectors.layer_rows import merged
+from epic.vectors.layers import Layer, chain
+from epic.vectors.store_header import ARRAYS, SUMS, Header, Shard, read_header
 
 UNKNOWN = "unknown"  # the model of vectors that were imported without one
-FORMAT = "epic-vectors-3"
-KEYS = {"format", "documents", "keep", "vocabulary", "model", "start", "ids_width", "sha256"}
-ARRAYS = {"terms.u16": np.uint16, "weights.f16": np.float16}
-SUMS = "sums.u64"
-MOST, WIDEST = 10**12, 10**6  # rows, positions and so on; bytes of an id
 
 
 def open_store(path, checkpoint) -> "Store":
@@ -40,59 +39,37 @@ def open_store(path, checkpoint) -> "Store":
 
 
 class Store:
-    """A read-only store; opening checks the header and the sizes of the files, whatever their number of rows."""
+    """A read-only store; opening checks headers and the sizes of files, whatever their number of rows.
 
-    def __init__(self, path):
+    keep: of a store with layers, the number of kept terms that is read; the largest if none is given.
+    """
+
+    def __init__(self, path, keep: int | None = None):
         self.path = Path(path)
-        if not (self.path / "header.json").exists():
-            raise InputError(f"{path}: not a vector store (it has no header.json); {seals.again(path)}")
-        header = read_json(self.path / "header.json")
-        found = header.get("format") if isinstance(header, dict) else None
-        if found != FORMAT:
-            raise InputError(f"{path}: format {found!r:.40}, this program reads {FORMAT}; {seals.again(path)}")
-        if absent := sorted(KEYS - header.keys()):
-            raise InputError(f"{path}/header.json has no {absent[0]}; {seals.again(path)}")
-        _check_header(self.path, header)
-        self.documents, self.keep, self.vocabulary = header["documents"], header["keep"], header["vocabulary"]
-        self.model, self.start, self.sums, width = header["model"], header["start"], header["sha256"], header["ids_width"]
-        sizes = {name: self.documents * self.keep * np.dtype(dtype).itemsize for name, dtype in ARRAYS.items()}
-        sizes[SUMS] = self.documents * 8
-        if width is not None:
-            sizes |= dict(zip(ids.FILES, (self.documents * width, self.documents * 8), strict=True))
-        self._check(sizes)
-        self._ids_width = width
+        self.header = read_header(self.path)
+        self.documents, self.vocabulary, self.model, self.start = (
+            getattr(self.header, name) for name in ("documents", "vocabulary", "model", "start")
+        )
+        self.keep = self.header.keep if keep is None or self.header.shards else keep
+        if self.header.shards:
+            self.parts = [_opened(self, shard) for shard in self.header.shards]
+        else:
+            self.parts = [Part(self.path, 0, self.header, chain(self.header.layers, self.keep))]
+        self._check_own_files()
 
-    @cached_property
-    def mapped(self) -> list[Mapped]:
-        """The two arrays, mapped when they are first asked for: reading from first to last needs no map."""
-        return [Mapped(self.path / name, dtype, (self.documents, self.keep)) for name, dtype in ARRAYS.items()]
-
-    @property
-    def terms(self) -> np.ndarray:
-        """Term ids (documents, keep)."""
-        return self.mapped[0].array
-
-    @property
-    def weights(self) -> np.ndarray:
-        """Weights (documents, keep)."""
-        return self.mapped[1].array
+    def _check_own_files(self) -> None:
+        sizes = {} if self.header.shards else _sizes(self.header.layers, self.documents)  # also of layers that are not read
+        if self.header.ids_width is not None:
+            sizes |= dict(zip(ids.FILES, (self.documents * self.header.ids_width, self.documents * 8), strict=True))
+        _check_sizes(self.path, self.header, sizes)
+        if absent := sorted(name for name in self.header.sums if not (self.path / name).is_file()):
+            raise InputError(f"{self.path}/header.json: there is no {absent[0]!r:.60}; {seals.again(self.path)}")
 
     @cached_property
     def _ids(self) -> ids.Named | ids.Numbered:
-        if self._ids_width is None or not self.documents:
+        if self.header.ids_width is None or not self.documents:
             return ids.Numbered(self.start, self.documents)
-        return ids.Named(self.path, self.documents, self._ids_width)
-
-    def _check(self, sizes: dict[str, int]) -> None:
-        for name, expected in sizes.items():
-            path = self.path / name
-            found = path.stat().st_size if path.exists() else 0
-            if found != expected:
-                raise InputError(f"{path}: {found} bytes, the header promises {expected}; {seals.again(self.path)}")
-            if name not in self.sums:
-                raise InputError(f"{self.path}/header.json has no checksum of {name}; {seals.again(self.path)}")
-        if absent := sorted(name for name in self.sums if not (self.path / name).is_file()):
-            raise InputError(f"{self.path}/header.json: there is no {absent[0]!r:.60}; {seals.again(self.path)}")
+        return ids.Named(self.path, self.documents, self.header.ids_width)
 
     def __len__(self) -> int:
         return self.documents
@@ -109,118 +86,134 @@ class Store:
             raise InputError(f"{self.path}: no vector for document {doc_ids[int(rows.argmin())]!r}")
         return rows
 
+    @property
+    def files(self) -> list[Path]:
+        """All files that rows and ids are read from, but for empty ones."""
+        own = [self.path / name for name in ids.FILES if self.header.ids_width is not None]
+        return own + [part.path / name for part in self.parts if part.documents for name in _sizes(part.layers, 0)]
+
     @cached_property
-    def _compared(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which rows have been compared (n,), the checksums of all rows (n, 1), and the factors that make them (keep,)."""
-        sums = Mapped(self.path / SUMS, np.uint64, (self.documents, 1)).array  # (n, 1)
-        return np.zeros(self.documents, dtype=bool), sums, factors(self.keep)
+    def _vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        found = list(zip(*(block[1:] for block in self.blocks(max(1, self.documents))), strict=True))
+        return tuple(map(np.concatenate, found)) if found else tuple(np.empty((0, self.keep), kind) for kind in ARRAYS.values())
 
-    def compare(self, rows: np.ndarray) -> None:
-        """Refuse rows (k,) that are not as they were written; each is compared when it is first read."""
-        seen, sums, odd = self._compared
-        if (fresh := rows[~seen[rows]]).size:  # (m,)
-            good = row_sums(self.terms, self.weights, fresh, odd) == sums[fresh, 0]  # (m,)
-            if not good.all():
-                row = int(fresh[good.argmin()])
-                seals.refuse(self.path)
-                raise InputError(
-                    f"{self.path}: the vector of document {self.ids(slice(row, row + 1))[0]} is not the one that was written; "
-                    + seals.again(self.path)
-                )
-            seen[fresh] = True
+    @property
+    def terms(self) -> np.ndarray:
+        """Term ids (documents, keep) of a store that fits into memory."""
+        return self._vectors[0]
 
-    def announce(self, rows: np.ndarray) -> None:
-        """Announce that these rows will be read now."""
-        announce(rows, *self.mapped)
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights (documents, keep) of a store that fits into memory."""
+        return self._vectors[1]
 
     def blocks(self, size: int):
         """Yield (ids, terms, weights) of `size` rows at a time from first to last, read once, and checked while read.
 
         The other files, which are small, are checked before the first row.
         """
-        for name in self.sums.keys() - ARRAYS.keys():
-            self._same(name, sha256_of(self.path / name))
-        sums = {name: hashlib.sha256() for name in ARRAYS}
-        with open(self.path / "terms.u16", "rb") as terms, open(self.path / "weights.f16", "rb") as weights:
+        self.verify_small_files()
+        for part in self.parts:
+            for rows, terms, weights in part.blocks(size):
+                yield self.ids(slice(part.start + rows.start, part.start + rows.stop)), terms, weights
+
+    def verify(self) -> None:
+        """Compare the checksums of all files that are read with those in the headers; of shards by themselves, all files."""
+        for name in self.header.sums:
+            same(self.path, self.header, name, sha256_of(self.path / name))
+        for part in self.parts if self.header.shards else ():
+            for name in _sizes(part.layers, 0):
+                same(part.path, part.header, name, sha256_of(part.path / name))
+
+    def verify_small_files(self) -> None:
+        """Compare the checksums of files in the store that hold no rows: ids, counts and so on."""
+        rows = _sizes(self.header.layers, 0)
+        for name in self.header.sums:
+            if name not in rows:
+                same(self.path, self.header, name, sha256_of(self.path / name))
+
+
+class Part:
+    """Rows of a store that lie in one folder."""
+
+    def __init__(self, path: Path, start: int, header: Header, layers: tuple[Layer, ...]):
+        self.path, self.start, self.header, self.layers = path, start, header, layers
+        self.documents = header.documents
+        if not layers:
+            raise InputError(f"{path} has no layer of so many terms; there are {[layer.keep for layer in header.layers]}")
+        _check_sizes(path, header, _sizes(layers, header.documents))
+
+    def blocks(self, size: int):
+        """Yield (rows, terms, weights) of `size` rows at a time, from all layers, checked while read."""
+        names = [f"{_prefix(layer)}{name}" for layer in self.layers for name in ARRAYS]
+        sums, kinds = {name: hashlib.sha256() for name in names}, [*ARRAYS.values()] * len(self.layers)
+        for layer in self.layers:
+            name = _prefix(layer) + SUMS
+            same(self.path, self.header, name, sha256_of(self.path / name))
+        streams = [open(self.path / name, "rb") for name in names]  # noqa: SIM115 - closed below
+        try:
             for start in range(0, self.documents, size):
                 rows = slice(start, min(start + size, self.documents))
                 read = []
-                for stream, (name, dtype) in zip((terms, weights), ARRAYS.items(), strict=True):
-                    array = np.fromfile(stream, dtype, (rows.stop - rows.start) * self.keep)
+                for stream, name, kind, layer in zip(streams, names, kinds, _twice(self.layers), strict=True):
+                    array = np.fromfile(stream, kind, (rows.stop - rows.start) * layer.width)
                     sums[name].update(array)
-                    read.append(array.reshape(-1, self.keep))  # (n, keep)
-                if (read[0][:, -1] >= self.vocabulary).any():  # terms ascend: the last is the largest
-                    raise InputError(f"{self.path}: a term beyond the vocabulary of {self.vocabulary}; make it again")
-                yield self.ids(rows), *read
+                    read.append(array.reshape(-1, layer.width))  # (n, width)
+                if any((terms[:, -1] >= self.header.vocabulary).any() for terms in read[::2]):  # the last is the largest
+                    raise InputError(f"{self.path}: a term beyond the vocabulary of {self.header.vocabulary}; make it again")
+                yield rows, *merged(list(zip(read[::2], read[1::2], strict=True)))
+        finally:
+            for stream in streams:
+                stream.close()
         for name, found in sums.items():
-            self._same(name, found.hexdigest())
-
-    def verify(self) -> None:
-        """Compare the checksums of all files with those in the header."""
-        for name in self.sums:
-            self._same(name, sha256_of(self.path / name))
-
-    def _same(self, name: str, found: str) -> None:
-        if found != self.sums[name]:
-            seals.refuse(self.path)
-            raise InputError(f"{self.path / name}: the content has changed; {seals.again(self.path)}")
+            same(self.path, self.header, name, found.hexdigest())
 
 
-def _check_header(path: Path, header: dict) -> None:
-    """Refuse a header whose values are not of their kinds: sizes of files, positions and kernels depend on them."""
-    documents, keep, vocabulary, start, width = (header[key] for key in ("documents", "keep", "vocabulary", "start", "ids_width"))
-    if type(vocabulary) is int and vocabulary > MAX_VOCABULARY:
-        raise InputError(f"{path}: {vocabulary} vocabulary entries do not fit 16-bit term ids")
-    whole = all(type(number) is int and 0 <= number < MOST for number in (documents, keep, vocabulary, start))
-    if not whole or not (1 <= keep <= vocabulary) or not (width is None or (type(width) is int and 1 <= width < WIDEST)):
-        sizes = "documents, keep, vocabulary, start or ids_width"
-        raise InputError(f"{path}/header.json: {sizes} is not a size that a store has; {seals.again(path)}")
-    sums = header["sha256"]
-    if not isinstance(header["model"], str) or not isinstance(sums, dict) or not all(map(_is_sum, sums.items())):
-        raise InputError(f"{path}/header.json: model or sha256 is no digest; {seals.again(path)}")
+def _opened(store: Store, shard: Shard) -> Part:
+    """Open a shard that a gathered store names; it must still be the one that was gathered."""
+    path = Path(os.path.normpath(store.path / shard.path))  # by name: folders on the way may be links to other disks
+    if not (path / seals.HEADER).exists():
+        raise InputError(f"{store.path}: its shard {path} is not there; {seals.again(path)}, or copy it along with the store")
+    header = read_header(path)
+    if sha256_of(path / seals.HEADER) != shard.header:
+        raise InputError(f"{path} is not the shard that {store.path} was gathered from; {seals.again(store.path)}")
+    if header.shards or (header.documents, header.start) != (shard.documents, shard.start):
+        raise InputError(f"{store.path}/header.json: the shard {path} has other documents; {seals.again(store.path)}")
+    if (layers := chain(header.layers, store.keep)) != store.header.layers or header.vocabulary != store.vocabulary:
+        raise InputError(f"{store.path}/header.json: the shard {path} has other layers; {seals.again(store.path)}")
+    return Part(path, shard.start, header, layers)
 
 
-def _is_sum(item: tuple) -> bool:
-    """Tell whether this is the name of a file inside a store and its checksum."""
-    name, found = item
-    return Path(name).name == name and isinstance(found, str)
+def same(path: Path, header: Header, name: str, found: str) -> None:
+    """Refuse a file whose checksum is not that of the header."""
+    if found != header.sums[name]:
+        seals.refuse(path)
+        raise InputError(f"{path / name}: the content has changed; {seals.again(path)}")
 
 
-class StoreWriter:
-    """A writer of rows in document order, each byte once; `close` adds the header, without which the folder is no store."""
+def _prefix(layer: Layer) -> str:
+    return f"{layer.folder}/" if layer.folder else ""
 
-    def __init__(self, path, keep: int, vocabulary: int, model: str, start: int = 0):
-        if vocabulary > MAX_VOCABULARY:
-            raise InputError(f"{vocabulary} vocabulary entries do not fit 16-bit term ids")
-        self.path = Path(path)
-        self.path.mkdir()
-        self.keep, self.vocabulary, self.model, self.start = min(keep, vocabulary), vocabulary, model, start
-        self._files = {name: open(self.path / name, "wb") for name in ARRAYS}  # noqa: SIM115 - close() does
-        self._sums = {name: hashlib.sha256() for name in ARRAYS}
-        self._row_sums = open(self.path / SUMS, "wb")  # noqa: SIM115 - close() does
-        self._factors = factors(self.keep)
-        self._ids = ids.IdWriter(self.path, start)
 
-    def add(self, doc_ids: list[str], terms: np.ndarray, weights: np.ndarray) -> None:
-        """Append rows: terms (n, keep) ascending, weights (n, keep) float16."""
-        if terms.shape != (len(doc_ids), self.keep) or terms.shape != weights.shape:
-            raise ValueError(f"{len(doc_ids)} documents, terms {terms.shape}, weights {weights.shape}, keep {self.keep}")
-        arrays = [np.ascontiguousarray(rows, dtype=dtype) for rows, dtype in zip((terms, weights), ARRAYS.values(), strict=True)]
-        for name, data in zip(ARRAYS, arrays, strict=True):
-            self._files[name].write(data)
-            self._sums[name].update(data)
-        self._row_sums.write(row_sums(*arrays, np.arange(len(doc_ids)), self._factors))
-        self._ids.add(doc_ids)
+def _twice(layers) -> list[Layer]:
+    return list(joined.from_iterable((layer, layer) for layer in layers))
 
-    def close(self, *others: str) -> int:
-        """Write ids and header, with checksums of these and of other files in the folder; return the number of documents."""
-        for stream in (*self._files.values(), self._row_sums):
-            stream.close()
-        sums, width = {name: found.hexdigest() for name, found in self._sums.items()}, self._ids.close()
-        if width is not None:
-            others += ids.FILES
-        sums |= {name: sha256_of(self.path / name) for name in (SUMS, *others)}
-        header = {"format": FORMAT, "documents": self._ids.count, "keep": self.keep, "vocabulary": self.vocabulary}
-        header |= {"model": self.model, "start": self.start, "ids_width": width, "sha256": sums}
-        write_json(self.path / "header.json", header)
-        return self._ids.count
+
+def _sizes(layers, documents: int) -> dict[str, int]:
+    """Return the bytes of the files of some layers, by name."""
+    sizes = {}
+    for layer in layers:
+        for name, kind in ARRAYS.items():
+            sizes[_prefix(layer) + name] = documents * layer.width * np.dtype(kind).itemsize
+        sizes[_prefix(layer) + SUMS] = documents * 8
+    return sizes
+
+
+def _check_sizes(path: Path, header: Header, sizes: dict[str, int]) -> None:
+    for name, expected in sizes.items():
+        file = path / name
+        found = file.stat().st_size if file.exists() else 0
+        if found != expected:
+            raise InputError(f"{file}: {found} bytes, the header promises {expected}; {seals.again(path)}")
+        if name not in header.sums:
+            raise InputError(f"{path}/header.json has no checksum of {name}; {seals.again(path)}")

@@ -19,7 +19,7 @@ def draw(records: list[Record], folder: Path) -> None:
         for place, record in zip(places, records, strict=True):
             left.text(record.ratio_high * 1.12, place, times(record.ratio), va="center", fontsize=8)
         left.set_xscale("log")
-        left.set_xlim(0.8, max(record.ratio_high for record in records) * 4)
+        left.set_xlim(min(0.8, *(0.9 * record.ratio_low for record in records)), max(record.ratio_high for record in records) * 4)
         left.axvline(1, color="black", linewidth=0.8)
         left.set_yticks(list(places), [label(record) for record in records], fontsize=8)
         left.set_xlabel("times as fast as the plain way")

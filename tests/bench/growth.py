@@ -69,7 +69,7 @@ def encode(documents: int, folder: Path, out: Path):
     from epic.experiment.settings import EncodeSettings
     from epic.vectors.encode import encode_shard
 
-    model, settings = inputs.minilm(), EncodeSettings(max_terms=2000, token_budget=4096, vocabulary_block=1024)
+    model, settings = inputs.minilm(), EncodeSettings(keep=[100, 1000, 2000], token_budget=4096, vocabulary_block=1024)
     encode_shard(
         model, "bench", spoken(model, ShortTexts(1)), settings, out.with_name("first")
     )  # what is compiled is compiled now

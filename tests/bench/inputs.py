@@ -9,7 +9,7 @@ from epic.corpus.text_files import Triple
 from epic.model.epic import EpicModel
 from epic.model.query_vector import QueryVector
 from epic.training.examples import Example
-from epic.vectors.store import StoreWriter
+from epic.vectors.store_writer import StoreWriter
 
 DOCS = Path(__file__).resolve().parents[2] / "workflow" / "resources" / "tiny" / "docs.tsv"
 WORDS_MEAN, WORDS_SPREAD = 73.1, 28.4  # words of a passage: about 90 word-pieces
@@ -107,10 +107,11 @@ def as_pieces(model: EpicModel, examples: list[Example]) -> list[Example]:
     return [Example(example.triple, *model.pieces(example[1:])) for example in examples]
 
 
-def write_store(path: Path, documents: int, keep: int, vocabulary: int = VOCABULARY, start: int = 0) -> None:
-    """A store of random vectors: terms ascend by random steps, weights are random."""
+def write_store(path: Path, documents: int, keep: int | list[int], vocabulary: int = VOCABULARY, start: int = 0) -> None:
+    """A store of random vectors, or with a list a layer of each number of terms: terms ascend by random steps, weights are random."""
     draw, block = np.random.default_rng(documents + start), min(1000, documents)
     writer, blocks = StoreWriter(path, keep, vocabulary, "bench", start), []
+    keep = writer.keep
     for _ in range(min(4, -(-documents // block))):  # four thousand vectors, again and again
         steps = draw.integers(1, max(2, 2 * vocabulary // keep - 1), size=(block, keep), dtype=np.int32)  # (n, keep)
         terms = np.minimum(np.cumsum(steps, axis=1) - 1, vocabulary - keep + np.arange(keep))  # (n, keep), they ascend to the end

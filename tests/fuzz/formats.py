@@ -303,7 +303,7 @@ def _read_authors_vectors(path: Path):
 def _files_of_store(*ids: str) -> dict[str, bytes]:
     import tempfile
 
-    from epic.vectors.store import StoreWriter
+    from epic.vectors.store_writer import StoreWriter
 
     with tempfile.TemporaryDirectory() as folder:
         writer = StoreWriter(Path(folder, "s"), KEEP, 50, "0" * 64)

@@ -6,6 +6,7 @@ import platform
 import socket
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -25,7 +26,7 @@ from epic.model.encoder import prepare_encoder
 from epic.report.differences import differing
 from epic.report.metadata import write_metadata
 from epic.report.row_page import render_row
-from epic.vectors.store import ARRAYS
+from epic.vectors.store_writer import StoreWriter
 from epic.vectors.throughput import write_pace
 from tests.conftest import ROOT
 from tests.latency import ABOUT, total
@@ -87,7 +88,7 @@ def test_the_planted_names_would_be_found(home, tmp_path):
 
 def test_nothing_that_is_published_has_them(home, settings, mlm_encoder, tmp_path):
     out = tmp_path / "out"
-    (out / "store").mkdir(parents=True)
+    out.mkdir()
     write_text(out / "experiment.yaml", as_yaml(placeless(settings)))
     prepare_documents(settings["data"]["documents"], 336, out / "manifest.json")
     write_everything_measured(out)
@@ -121,9 +122,9 @@ def write_everything_measured(out):
     where = machine() | {"threads": 1, "java": java_version()}
     assert where["java"] == "21.0.9"
     write_latency({"warm": {"1": total(2)}}, "not here", ABOUT, where, out / "latency.json", out / "latency.tsv")
-    (out / "store" / "header.json").write_text('{"documents": 3, "vocabulary": 256}')
-    for name in ARRAYS:
-        (out / "store" / name).write_bytes(b"12")
+    writer = StoreWriter(out / "store", 2, 256, "0" * 64)
+    writer.add(["0"], np.array([[1, 2]]), np.ones((1, 2), np.float16))
+    writer.close()
     write_pace(2.0, {"device": "cpu", "threads": 1}, out / "store", out / "pace.json")
     write_costs([out / "pace.json"], out / "store", {100: out / "store"}, out / "costs.json")
 

@@ -18,7 +18,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     # words for people
     ("training/train.py", "lower train.learning_rate", "choose a lower train.learning_rate", NOTHING),
     ("vectors/phi.py", "encoding failed at document", "could not encode document", NOTHING),
-    ("vectors/store.py", "not a vector store (", "no vector store (", NOTHING),
+    ("vectors/store_header.py", "not a vector store (", "no vector store (", NOTHING),
     ("model/authors_weights.py", "docs/model.md says where", "the page on models says where", NOTHING),
     ("corpus/text_files.py", "ids must be unique", "every id must be unique", NOTHING),
     ("training/train.py", '"best: iteration', '"the best: iteration', NOTHING),  # a log record
@@ -42,12 +42,15 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
     ("vectors/prune.py", "ROWS_AT_A_TIME = 256", "ROWS_AT_A_TIME = 128", {"prune"}),
     ("ranking/tune.py", "values.index(max(values)) + 1", "values.index(max(values)) + 2", {"tune"}),
-    ("vectors/pruned_scores.py", "low = 0\n", "low = 0 + 0\n", {"rerank", "latency"}),
+    ("vectors/layers.py", "FEW = 4", "FEW = 5", {"encode", "prune", "rerank", "latency"}),
+    ("vectors/layer_rows.py", "skipped += 1", "skipped += 2", {"encode", "prune", "rerank", "latency"}),
+    ("vectors/store.py", "self.documents * 8", "8 * self.documents", {"prune", "rerank", "latency"}),  # who only writes does not read
+    ("vectors/stored_rows.py", "low = 0\n", "low = 0 + 0\n", {"rerank", "latency"}),
     ("vectors/at_query_time.py", "MORE = 20", "MORE = 30", {"latency"}),
     ("latency/timings.py", "LEVEL = 0.95", "LEVEL = 0.9", {"latency"}),
     ("vectors/unpruned_scores.py", "AT_A_TIME = 20_000", "AT_A_TIME = 10_000", {"train", "tune", "rerank"}),
     ("model/equations.py", "torch.log1p(softplus(x))", "torch.log1p(softplus(x) + 0)", {"train", "encode", "weigh", "tune", "rerank", "latency", "interpret"}),
-    ("core/mapped.py", "LOOK_AT = 6", "LOOK_AT = 7", {"encode", "prune", "rerank", "latency"}),
+    ("core/mapped.py", "LOOK_AT = 6", "LOOK_AT = 7", {"rerank", "latency"}),
 ]  # fmt: skip
 
 

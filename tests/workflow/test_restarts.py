@@ -36,7 +36,7 @@ def experiment(encoder) -> dict:
     product = next(row for row in settings["rows"] if "for" in row)
     settings["rows"] = [product | {"for": {"model": ["paper"], "first_stage": ["bm25"], "keep": ["full", 20]}}]
     settings["train"] |= {"validate_every": 32, "max_validations": 3}
-    settings["encode"] |= {"shards": 2, "max_terms": 30}
+    settings["encode"] |= {"shards": 2, "keep": [20, 30]}
     return settings
 
 

@@ -70,14 +70,14 @@ def scored(wildcards):
     """Return the candidates of a model and the shards that hold their scores; nothing where the model itself scores them."""
     (model,) = model_named(wildcards)
     if lookup.is_pruned(item_of(wildcards, "row") if "row" in wildcards.keys() else {}) or not in_one_pass(wildcards, model):
-        return {"candidates": [], "shards": []}
+        return {"candidates": [], "scored": []}
     return resolved(vector_inputs.scored(experiment_of(wildcards), model), wildcards)
 
 
 def gpus_of_scoring(wildcards):
     """Return the GPUs of a job that scores a run: none where scores or vectors are only read."""
     row = item_of(wildcards, "row") if "row" in wildcards.keys() else {}
-    return 0 if scored(wildcards)["shards"] else lookup.gpus_of_reranking(experiment_of(wildcards), row)
+    return 0 if scored(wildcards)["scored"] else lookup.gpus_of_reranking(experiment_of(wildcards), row)
 
 
 def dataset(name_of):

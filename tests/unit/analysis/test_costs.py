@@ -6,6 +6,7 @@ import pytest
 
 from epic.analysis.costs import write_costs
 from epic.corpus.msmarco import PASSAGES
+from epic.vectors.prune import prune
 from epic.vectors.throughput import write_pace
 from tests.vectors import encoded
 
@@ -16,16 +17,21 @@ def test_costs_are_summed_over_shards_and_measured_on_disk(paper_model, document
     shards = encoded(paper_model, documents, tmp_path, 2)
     for shard, seconds in zip(shards, (2.0, 5.0), strict=True):
         write_pace(seconds, COMPUTE, shard, f"{shard}.pace.json")
-    (tmp_path / "store").mkdir()
-    (tmp_path / "store" / "terms.u16").write_bytes(bytes(7 * 2 * 10))
-    (tmp_path / "store" / "weights.f16").write_bytes(bytes(7 * 2 * 10))
-    write_costs([f"{shard}.pace.json" for shard in shards], shards[0], {10: tmp_path / "store"}, tmp_path / "costs.json")
+    prune(shards, 10, 7, tmp_path / "store")  # no layer: it is written out
+    prune(shards, 1000, 7, tmp_path / "wide")  # a layer: it lies in the shards
+    write_costs(
+        [f"{shard}.pace.json" for shard in shards],
+        shards[0],
+        {1000: tmp_path / "wide", 10: tmp_path / "store"},
+        tmp_path / "costs.json",
+    )
     found = json.loads((tmp_path / "costs.json").read_text())
     assert found["passages"] == 7 and found["seconds"] == 7.0 and found["passages_per_second"] == 1.0
     assert found["ms_marco_hours"] == pytest.approx(PASSAGES / 3600) and found["compute"] == COMPUTE
-    full, pruned = found["stores"]
+    full, wide, pruned = found["stores"]
     vocabulary = found["vocabulary"]
     assert full["keep"] == "full" and full["bytes_per_passage"] == 2 * vocabulary and not full["measured"]
+    assert wide["bytes_per_passage"] == 4 * vocabulary and wide["measured"]  # the vocabulary is smaller than 1000
     assert pruned["keep"] == 10 and pruned["bytes_per_passage"] == 40.0 and pruned["measured"]
     assert pruned["ms_marco_gib"] == pytest.approx(40 * PASSAGES / 2**30)
     assert pruned["vocabulary_reduced_by"] == pytest.approx(1 - 10 / vocabulary)

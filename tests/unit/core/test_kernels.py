@@ -10,11 +10,12 @@ from tests.conftest import ROOT
 
 PROGRAM = """
 import numpy as np
-from epic.vectors import pruned_scores as lookup
+from epic.vectors.pruned_scores import dot
+from epic.vectors.stored_rows import _dot
 from epic.model.query_vector import QueryVector
 terms, weights = np.array([[1, 5]], dtype=np.uint16), np.array([[0.5, 2.0]], dtype=np.float16)
 query = QueryVector(np.array([5], dtype=np.uint16), np.array([3.0], dtype=np.float32))
-print(lookup.dot(terms, weights, np.array([0]), query)[0], sum(lookup._dot.stats.cache_hits.values()))
+print(dot(terms, weights, np.array([0]), query)[0], sum(_dot.stats.cache_hits.values()))
 """
 
 

@@ -163,7 +163,7 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         ),
         (
             lambda s: s["rows"][PRODUCT]["for"].update(keep=["full", 2000, 1000, 100, 5000]),
-            r"5000 is more than encode\.max_terms \(2000\)",
+            r"5000 is more than the largest of encode\.keep \(2000\)",
         ),
         (lambda s: s["rows"].append(copy.deepcopy(s["rows"][0])), r"rows\.bm25\.id: the id bm25 is given twice"),
         (lambda s: s["comparisons"][1].update(baseline=["nope"]), r"comparisons\.1: no nope in rows"),

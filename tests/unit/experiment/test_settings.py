@@ -27,16 +27,16 @@ def test_the_settings_of_every_experiment_are_taken_as_they_are_and_stay_so(name
     encode = EncodeSettings(**{key: value for key, value in found["encode"].items() if key not in OTHERS})
     assert dataclasses.asdict(train) == found["train"]
     assert dataclasses.asdict(encode) | {key: found["encode"][key] for key in OTHERS} == found["encode"]
-    for settings, key in ((train, "batch_size"), (encode, "max_terms")):
+    for settings, key in ((train, "batch_size"), (encode, "keep")):
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(settings, key, 1)
 
 
 def test_a_setting_that_is_missing_or_unknown_is_refused():
     with pytest.raises(TypeError, match="vocabulary_block"):
-        EncodeSettings(max_terms=1, token_budget=1)
+        EncodeSettings(keep=[1], token_budget=1)
     with pytest.raises(TypeError, match="shards"):
-        EncodeSettings(max_terms=1, token_budget=1, vocabulary_block=1, shards=2)
+        EncodeSettings(keep=[1], token_budget=1, vocabulary_block=1, shards=2)
 
 
 @pytest.mark.parametrize("relevance", [1, 2, 3])

@@ -4,7 +4,7 @@ import pytest
 
 from epic.experiment.check import load_experiments
 from epic.planning.estimates import FORMULAS, Collection, Job, cost
-from epic.planning.rates import START
+from epic.planning.rates import SMALL, START
 from tests.conftest import ROOT
 
 MSMARCO = Collection(8_841_823, 346, {"validation": 200, "dev-small": 6980, "dev-judged": 55_578, "dl19": 43, "dl20": 54})
@@ -21,11 +21,12 @@ def of(paper, rule, gpus=0, threads=1, **wildcards):
     return cost(Job(rule, wildcards, threads, gpus), paper, MSMARCO)
 
 
-def test_shards_hold_four_bytes_for_each_of_2000_terms_and_stores_for_each_kept_one(paper):
+def test_shards_hold_all_layers_and_stores_nothing_unless_they_keep_another_number_of_terms(paper):
     shards = [of(paper, "encode", gpus=1, model="paper", scatteritem=f"{place}-of-64") for place in range(1, 65)]
-    assert sum(shard.written for shard in shards) == 70_734_584_000
-    stores = {keep: of(paper, "prune", model="paper", keep=keep).written for keep in ("2000", "1000", "100")}
-    assert stores == {"2000": 70_734_584_000, "1000": 35_367_292_000, "100": 3_536_729_200}
+    assert sum(shard.written for shard in shards) == 8_841_823 * (4 * (100 + 1000 + 1000) + 3 * 8) == 74_483_516_952
+    stores = {keep: of(paper, "prune", model="paper", keep=keep) for keep in ("2000", "1000", "100", "500", "1500")}
+    assert [store.written for store in stores.values()] == [SMALL] * 3 + [8_841_823 * 2008, 8_841_823 * 6008]
+    assert max(stores[keep].seconds for keep in ("2000", "1000", "100")) == START < stores["500"].seconds < stores["1500"].seconds
 
 
 def test_encoding_takes_the_papers_14_hours_on_a_gpu_and_weeks_on_a_cpu(paper):

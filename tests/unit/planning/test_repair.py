@@ -11,7 +11,7 @@ from epic.core import seals
 from epic.core.run_lock import release, take
 from epic.planning import repair
 from epic.planning.repair import mend
-from epic.vectors.store import StoreWriter
+from epic.vectors.store_writer import StoreWriter
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
 from epic.vectors.prune import prune
+from epic.vectors.store import Store
 from tests.conftest import ROOT
 from tests.vectors import SETTINGS, spoken
 
@@ -183,7 +184,9 @@ def timed(files, bench, hits, store, query="q"):
 @pytest.mark.parametrize("hits", [["3", "0"], []])
 def test_a_query_is_timed_by_stage_with_a_store_or_with_unpruned_vectors(files, bench, hits, store):
     system = timed(files, bench, hits, store)
-    assert system.on_disk == [files.store if store else bench.scratch / "0.f16"]
+    layer = files.store.parent / "shard" / str(Store(files.store).keep)
+    kept = [layer / name for name in ("terms.u16", "weights.f16", "sums.u64")]
+    assert system.on_disk == (kept if store else [bench.scratch / "0.f16"])
     for _ in range(2):  # it can be closed and opened again
         with system.opened() as time_one:
             found = time_one(QUERIES["q"])
@@ -212,7 +215,7 @@ def test_unpruned_vectors_that_encoding_kept_are_copied_and_only_others_computed
     marked = np.memmap(tmp_path / "1-of-1" / "dense.f16", np.float16, "r+").reshape(3, -1)
     marked[:, 0] = 7  # as no vector is: what was copied can be told from what was computed
     marked.flush()
-    kept = SimpleNamespace(**vars(files), candidates=tmp_path / "candidates", shards=[tmp_path / "1-of-1"])
+    kept = SimpleNamespace(**vars(files), candidates=tmp_path / "candidates", scored=[tmp_path / "1-of-1"])
     system = timed(kept, bench, ["0"], store=False)
     found = np.fromfile(*system.on_disk, dtype=np.float16).reshape(4, model.vocabulary)
     last = RUN["q"][3].doc_id

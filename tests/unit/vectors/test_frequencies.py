@@ -17,7 +17,7 @@ def test_every_value_of_every_passage_is_counted_rounded_up(model, documents, tm
     counts = read_frequencies(tmp_path / "f.tsv")
     assert sum(counts.values()) == 7 * model.vocabulary
     assert (min(counts) < 0) == (model.formulation == "paper")  # psi is linear there, so there are negative values
-    dense = np.concatenate([Store(path).weights for path in paths])  # max_terms is larger than this vocabulary
+    dense = np.concatenate([Store(path).weights for path in paths])  # keep is larger than this vocabulary
     assert counts == {tenth: int((np.ceil(dense.astype(np.float64) * 10) == tenth).sum()) for tenth in counts}
 
 

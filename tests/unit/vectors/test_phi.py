@@ -131,7 +131,7 @@ def test_a_passage_that_fails_stops_the_shard_with_its_id(paper_model, tmp_path,
         return document_tensors(model, pieces, block, longest)
 
     monkeypatch.setattr(phi, "document_tensors", failing)
-    settings = EncodeSettings(max_terms=5, token_budget=512, vocabulary_block=7)
+    settings = EncodeSettings(keep=[5], token_budget=512, vocabulary_block=7)
     with pytest.raises(InputError, match=r"encoding failed at document d1 \(1 at a time.*out of memory, say.*vocabulary_block"):
         encode_shard(model, "digest", spoken(model, Few(["x", "cost cost", "pool"])), settings, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []

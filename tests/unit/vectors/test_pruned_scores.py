@@ -7,6 +7,7 @@ from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc
 from epic.model.query_vector import QueryVector
 from epic.vectors.pruned_scores import dense_dot, dot, pruned_scores, scores
+from epic.vectors.stored_rows import Lookup
 from tests.vectors import dense, write
 
 
@@ -14,13 +15,13 @@ def test_scores_equal_the_dense_product_for_any_order_of_candidates(tmp_path):
     vectors = dense(6, 30)
     store = write(tmp_path / "a", vectors, keep=30)
     query = QueryVector(np.array([0, 7, 29], dtype=np.uint16), np.array([0.5, 1.5, 2.0], dtype=np.float32))
-    found = scores(store, ["4", "0", "5"], query)
+    found = scores(Lookup(store), ["4", "0", "5"], query)
     assert found == pytest.approx(vectors[[4, 0, 5]][:, [0, 7, 29]].astype(np.float32) @ query.weights, rel=1e-6)
 
 
 def test_a_pruned_term_counts_nothing(tmp_path):
     vectors = np.array([[0.5, 0.1, 0.4]], dtype=np.float16)
-    store = write(tmp_path / "a", vectors, keep=2)
+    store = Lookup(write(tmp_path / "a", vectors, keep=2))
     query = QueryVector(np.array([0, 1, 2], dtype=np.uint16), np.ones(3, dtype=np.float32))
     assert scores(store, ["0"], query)[0] == pytest.approx(float(np.float16(0.5)) + float(np.float16(0.4)))
     assert scores(store, ["0"], QueryVector(np.array([], dtype=np.uint16), np.array([], dtype=np.float32)))[0] == 0

@@ -5,9 +5,12 @@ import pytest
 
 from epic.core.files import InputError
 from epic.model.query_vector import QueryVector
+from epic.vectors import stored_rows
 from epic.vectors.pruned_scores import scores
 from epic.vectors.row_sums import factors, row_sums
-from epic.vectors.store import Store, StoreWriter
+from epic.vectors.store import Store
+from epic.vectors.store_writer import StoreWriter
+from epic.vectors.stored_rows import Lookup
 
 
 def by_hand(terms, weights, odd):
@@ -60,15 +63,18 @@ def test_a_flipped_bit_in_a_row_is_refused_when_the_row_is_read_and_not_before(s
     content = bytearray((store / name).read_bytes())
     content[place] ^= 1 << bit % 8
     (store / name).write_bytes(content)
-    opened = Store(store)
+    opened = Lookup(Store(store))
     assert np.isfinite(scores(opened, ["0", "12", "14", "19"], QUERY)).all()
     with pytest.raises(InputError, match="the vector of document 13 is not the one that was written; make it again"):
         scores(opened, ["0", "13"], QUERY)
 
 
+differing = stored_rows._differing
+
+
 def test_a_row_is_compared_once_and_its_scores_are_the_same(store, monkeypatch):
-    opened, compared = Store(store), []
-    monkeypatch.setattr("epic.vectors.store.row_sums", lambda *given: (compared.append(given[2].tolist()), row_sums(*given))[1])
+    opened, compared = Lookup(Store(store)), []
+    monkeypatch.setattr(stored_rows, "_differing", lambda *given: (compared.append(given[5].tolist()), differing(*given))[1])
     first = scores(opened, ["5", "3"], QUERY)
     assert scores(opened, ["3", "5", "7"], QUERY)[:2].tolist() == first[::-1].tolist()
     assert compared == [[5, 3], [7]]

@@ -48,11 +48,11 @@ def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(fil
     inputs = {"checkpoint": tmp_path / "checkpoint", "manifest": tmp_path / "manifest.json", "vectors": tmp_path / "test.jsonl"}
     compute = {"device": "cpu", "threads": 1, "precision": "float32"}
     alone = family.score_run(run, SimpleNamespace(**inputs), compute, 64)
-    read = family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", shards=scored.shards), compute, 64)
+    read = family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", scored=scored.shards), compute, 64)
     same(read, alone)
     monkeypatch.setattr("epic.model.epic.load_model", None)  # nobody may ask for it
     assert (
-        family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", shards=scored.shards), compute, 64)
+        family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", scored=scored.shards), compute, 64)
         == read
     )
 

@@ -2,12 +2,12 @@
 
 import json
 
-import numpy as np
 import pytest
 
 from epic.core.files import InputError, sha256_of
 from epic.vectors.prune import prune
-from epic.vectors.store import Store, StoreWriter, open_store
+from epic.vectors.store import Store, open_store
+from epic.vectors.store_writer import StoreWriter
 from tests.vectors import dense, write
 
 
@@ -33,11 +33,6 @@ def test_an_empty_shard_is_a_store(tmp_path):
     writer = StoreWriter(tmp_path / "a", 4, 10, "m")
     assert writer.close() == 0
     assert len(Store(tmp_path / "a")) == 0
-
-
-def test_a_vocabulary_that_does_not_fit_16_bits_is_refused(tmp_path):
-    with pytest.raises(InputError, match="16-bit"):
-        StoreWriter(tmp_path / "a", 1, 70_000, "m")
 
 
 def test_damage_is_noticed(tmp_path):
@@ -98,13 +93,6 @@ def test_a_flipped_bit_in_any_file_is_noticed_by_verify(tmp_path):
             Store(tmp_path / "a").verify()
         path.write_bytes(content)
     Store(tmp_path / "a").verify()
-
-
-def test_an_interrupted_writer_leaves_no_store(tmp_path):
-    writer = StoreWriter(tmp_path / "a", 2, 10, "m")
-    writer.add(["0"], np.array([[1, 2]], np.uint16), np.array([[1, 2]], np.float16))
-    with pytest.raises(InputError, match="not a vector store"):
-        Store(tmp_path / "a")
 
 
 @pytest.mark.parametrize(
