@@ -16,12 +16,14 @@ import torch
 from epic.core.files import InputError
 
 log = logging.getLogger(__name__)
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+PRECISIONS = {"float32": torch.float32, "tf32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+FIRST_WITH_TF32 = (8, 0)  # compute capability: A100, RTX 30 and newer
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # malloc.h
 
 
-def prepare(device: str, threads: int) -> str:
-    """Fix threads and deterministic kernels for this process, and return the device; refuse a missing GPU."""
+def prepare(device: str, threads: int, precision: str = "float32") -> str:
+    """Fix threads, deterministic kernels and the precision of products for this process, and return the device; refuse a
+    missing GPU."""
     if device == "cuda" and not torch.cuda.is_available():
         raise InputError("compute.device is cuda, but torch sees no GPU; set it to cpu, or run where there is one")
     if device == "cuda":
@@ -31,7 +33,25 @@ def prepare(device: str, threads: int) -> str:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_deterministic_debug_mode("error")  # use_deterministic_algorithms() would import torch's compiler: a second a job
     torch.utils.deterministic.fill_uninitialized_memory = False  # no code here reads memory it has not written
+    round_products(precision == "tf32" and _has_tf32(device))
     return device
+
+
+def round_products(rounded: bool) -> None:
+    """Let cards round float32 factors to 10 bits before they multiply (TF32), or not; for all threads of this process.
+
+    The older of torch's two switches: it sets both, while the newer one leaves readers of the older with an error.
+    """
+    torch.backends.cuda.matmul.allow_tf32 = rounded
+
+
+@functools.cache
+def _has_tf32(device: str) -> bool:
+    """Tell whether a device multiplies in TF32; say once if it does not."""
+    found = device.startswith("cuda") and torch.cuda.get_device_capability(device) >= FIRST_WITH_TF32
+    if not found:
+        log.info("%s has no tf32; products are computed in float32", device)
+    return found
 
 
 @functools.cache

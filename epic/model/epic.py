@@ -187,6 +187,6 @@ class EpicModel(nn.Module):
 
 def load_model(checkpoint, compute: dict) -> EpicModel:
     """Load a checkpoint, ready for inference."""
-    model = EpicModel.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"]))
+    model = EpicModel.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"], compute["precision"]))
     model.precision = PRECISIONS[compute["precision"]]
     return model

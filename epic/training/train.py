@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from epic.core.files import InputError
 from epic.core.log import progress
 from epic.experiment.settings import TrainSettings
-from epic.model.device import PRECISIONS
+from epic.model.device import PRECISIONS, round_products
 from epic.training.examples import Example, Examples
 from epic.training.history import Iteration, best_of
 from epic.training.loss import LOSSES
@@ -34,6 +34,7 @@ def train(
     """
     if loss is None:
         return []
+    round_products(False)  # whatever ran before in this process: training has a precision of its own
     torch.manual_seed(seed)
     learner = Learner.of(family, ranker, settings, loss)
     history = state.resume(ranker, learner.optimizer, learner.scaler)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.unit.conftest import collection_of, documents, examples, formulation, validation  # noqa: F401 - fixtures
+from tests.unit.conftest import checkpoint, collection_of, documents, examples, formulation, validation  # noqa: F401 - fixtures
 
 
 @pytest.fixture
