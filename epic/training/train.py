@@ -4,6 +4,7 @@
 """
 
 import logging
+import math
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -90,27 +91,40 @@ class Learner:
         total, right, settings = 0.0, 0, self.settings
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
-            for part in slices(batch, settings.micro_batch_size):
-                with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
-                    scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
-                losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
+            parts = list(slices(batch, settings.micro_batch_size))
+            found = numbers_of([self._add_gradients(part, len(batch)) for part in parts])
+            for part, (*losses, summed, in_order) in zip(parts, found, strict=True):
                 self._finite(losses, part, iteration, step)
-                self.scaler.scale(losses.sum() / len(batch)).backward()
-                total += losses.sum().item()
-                right += int((scores[:, 0] > scores[:, 1]).sum())
+                total, right = total + summed, right + int(in_order)
             self.scaler.step(self.optimizer)
             self.scaler.update()
             self.optimizer.zero_grad(set_to_none=True)
         return total / len(examples), right / len(examples)
 
-    def _finite(self, losses: Tensor, part: list[Example], iteration: int, step: int) -> None:
-        bad = [example.triple for example, ok in zip(part, losses.isfinite().tolist(), strict=True) if not ok]
+    def _add_gradients(self, part: list[Example], batch_size: int) -> Tensor:
+        """Add the gradients of a part of a batch; return its losses, their sum, and its pairs in the right order: (B+2,)."""
+        settings = self.settings
+        with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
+            scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
+        losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
+        self.scaler.scale(losses.sum() / batch_size).backward()
+        right = (scores[:, 0] > scores[:, 1]).sum()
+        return torch.cat([losses.detach(), torch.stack([losses.detach().sum(), right.to(losses.dtype)])])  # (B+2,)
+
+    def _finite(self, losses: list[float], part: list[Example], iteration: int, step: int) -> None:
+        bad = [example.triple for example, loss in zip(part, losses, strict=True) if not math.isfinite(loss)]
         if bad:
             named = "query {}, passages {} and {}".format(*bad[0])
             raise InputError(
                 f"the loss is not finite in iteration {iteration}, step {step} at {named} ({len(bad)} such); "
                 "lower train.learning_rate, or set train.precision to float32"
             )
+
+
+def numbers_of(tensors: list[Tensor]) -> list[list[float]]:
+    """Return what several tensors of one dimension hold; a card is waited for once."""
+    sizes = [len(tensor) for tensor in tensors]
+    return [part.tolist() for part in torch.cat(tensors).cpu().split(sizes)]
 
 
 def kind_of(ranker: nn.Module) -> str:
