@@ -26,6 +26,7 @@ METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 MOST_TRIPLES = 100_000_000
 FORMERLY = {("encode", "max_terms"): "say keep, a list of all numbers of kept terms: [100, 1000, 2000] in place of 2000"}
+MIXED = ("float16", "bfloat16")
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
@@ -260,7 +261,7 @@ def _sizes(settings: dict) -> Iterator[Problem]:
     if timed_on["hits"] < deepest and any(row.get("keep") == "full" for row in settings["rows"]):
         said = f"{timed_on['id']} has {timed_on['hits']} hits; unpruned rows may be timed with {deepest}"
         yield ("latency", "query_set"), f"{said} (latency.hits, tune.max_cutoff)"
-    if settings["compute"]["precision"] != "float32" and settings["compute"]["device"] != "cuda":
+    if settings["compute"]["precision"] in MIXED and settings["compute"]["device"] != "cuda":
         yield ("compute", "precision"), "mixed precision is for the device cuda; say float32"
 
 

@@ -16,29 +16,58 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 ROWS_AT_A_TIME = 768  # of the widest layer in inference on a CPU, so that its rows stay in the cache and memory small
 
 
+class Padding(NamedTuple):
+    """The way between rows of W texts, one below the other, and a padded batch of them, (W, T); two views if all are as long."""
+
+    shape: tuple[int, int]  # W, T
+    lengths: list[int]  # W numbers that add up to N
+    places: Tensor | None  # (N,) where each row stands in the batch, counted row by row; None if nothing is padded
+    real: Tensor | None  # (W, T) True where the batch holds a row; None if nothing is padded
+
+    @classmethod
+    def of(cls, lengths: list[int], device) -> "Padding":
+        """Number the rows here and copy the numbers: a card that numbered them would have to be asked how many there are."""
+        shape = len(lengths), max(lengths)
+        if min(lengths) == shape[1]:
+            return cls(shape, lengths, None, None)
+        real = np.arange(shape[1])[None, :] < np.array(lengths)[:, None]  # (W, T)
+        return cls(shape, lengths, *(torch.from_numpy(array).to(device) for array in (np.flatnonzero(real), real)))
+
+    def pad(self, rows: Tensor) -> Tensor:
+        """Turn rows (N, ...) into a batch (W, T, ...), padded with zeros."""
+        if self.places is not None:
+            rows = rows.new_zeros(self.shape[0] * self.shape[1], *rows.shape[1:]).index_copy(0, self.places, rows)  # (W*T, ...)
+        return rows.unflatten(0, self.shape)  # (W, T, ...)
+
+    def unpad(self, batch: Tensor) -> Tensor:
+        """Turn a batch (W, T, ...) into rows (N, ...)."""
+        rows = batch.flatten(0, 1)  # (W*T, ...)
+        return rows if self.places is None else rows.index_select(0, self.places)  # (N, ...)
+
+    def mask(self, rows: Tensor) -> Tensor:
+        """Return a mask (W, T), True where the batch holds a row, that lies where the rows do."""
+        return rows.new_ones(self.shape, dtype=torch.bool) if self.real is None else self.real
+
+
 class Packed(NamedTuple):
-    """Word-piece ids of W windows, one below the other, and their positions in a padded batch."""
+    """Word-piece ids of W windows, one below the other, and how they are padded where they must be."""
 
     ids: Tensor  # (N,)
     positions: Tensor  # (N,) place within the window
-    mask: Tensor  # (W, T) True where a padded batch holds a word-piece
-    places: Tensor  # (N,) where each row stands in that batch, counted row by row
-    lengths: list[int]  # W numbers that add up to N
+    padding: Padding
 
     @classmethod
     def of(cls, windows: list[list[int]], device) -> "Packed":
-        """Number the rows here and copy the numbers: a card that numbered them would have to be asked how many there are."""
-        lengths = np.array([len(window) for window in windows])  # (W,)
-        mask = np.arange(lengths.max())[None, :] < lengths[:, None]  # (W, T)
-        places = np.flatnonzero(mask)  # (N,)
-        ids = np.fromiter(chain.from_iterable(windows), dtype=np.int64, count=len(places))  # (N,)
-        arrays = (ids, places % mask.shape[1], mask, places)
-        return cls(*(torch.from_numpy(array).to(device) for array in arrays), lengths.tolist())
+        """Number the rows of some windows."""
+        lengths = [len(window) for window in windows]
+        ids = np.fromiter(chain.from_iterable(windows), dtype=np.int64, count=sum(lengths))  # (N,)
+        positions = np.arange(len(ids)) - np.repeat(np.cumsum([0, *lengths[:-1]]), lengths)  # (N,)
+        return cls(*copied(device, ids, positions), Padding.of(lengths, device))
 
-    def pad(self, rows: Tensor) -> Tensor:
-        """Turn rows (N, e) into a padded batch (W, T, e)."""
-        padded = rows.new_zeros(self.mask.numel(), rows.shape[-1])  # (W*T, e)
-        return padded.index_copy(0, self.places, rows).view(*self.mask.shape, -1)  # (W, T, e)
+
+def copied(device, *arrays: np.ndarray) -> tuple[Tensor, ...]:
+    """Copy whole numbers to a device, all at once: a card takes as long for a few of them as for many."""
+    return torch.from_numpy(np.concatenate(arrays)).to(device).split([len(array) for array in arrays])
 
 
 class Attention(nn.Module):
@@ -59,14 +88,15 @@ class Attention(nn.Module):
 
     def _by_window(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
         """Attend window by window, without padding: a padded batch costs twice as much on a CPU, and calls cost little."""
-        parts = zip(*(rows.split(packed.lengths) for rows in (q, k, v)), strict=True)
+        parts = zip(*(rows.split(packed.padding.lengths) for rows in (q, k, v)), strict=True)
         return torch.cat([self._attend(*(part[None] for part in window), None)[0] for window in parts])  # (N, e)
 
     def _padded(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
-        """Attend in one call for all windows; padding is masked."""
-        visible = None if packed.mask.numel() == len(q) else packed.mask[:, None, None, :]  # (W, 1, 1, T)
-        context = self._attend(*(packed.pad(rows) for rows in (q, k, v)), visible)  # (W, T, e)
-        return context.flatten(0, 1).index_select(0, packed.places)  # (N, e)
+        """Attend in one call for all windows; padding is masked, if there is any: a single query has none."""
+        padding = packed.padding
+        visible = None if padding.real is None else padding.real[:, None, None, :]  # (W, 1, 1, T)
+        context = self._attend(*(padding.pad(rows) for rows in (q, k, v)), visible)  # (W, T, e)
+        return padding.unpad(context)  # (N, e)
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, visible: Tensor | None) -> Tensor:
         by_head = (rows.unflatten(-1, (self.heads, -1)).transpose(1, 2) for rows in (q, k, v))  # (W, heads, T, e/heads)

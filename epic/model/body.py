@@ -52,12 +52,11 @@ class Other(nn.Module):
         return self.config["max_position_embeddings"] - unused - 2
 
     def forward(self, packed: Packed, segment: int) -> Tensor:
-        padding = self.config.get("pad_token_id") or 0
-        ids = packed.pad(packed.ids[:, None])[..., 0]  # (W, T)
-        ids = ids.masked_fill(~packed.mask, padding)  # (W, T)
+        padding, mask = packed.padding, packed.padding.mask(packed.ids)  # (W, T)
+        ids = padding.pad(packed.ids).masked_fill(~mask, self.config.get("pad_token_id") or 0)  # (W, T)
         segments = {"token_type_ids": ids.new_full(ids.shape, segment)} if self.config.get("type_vocab_size", 0) > 1 else {}
-        states = self.model(input_ids=ids, attention_mask=packed.mask.long(), **segments).last_hidden_state  # (W, T, e)
-        return states[packed.mask]  # (N, e)
+        states = self.model(input_ids=ids, attention_mask=mask.long(), **segments).last_hidden_state  # (W, T, e)
+        return padding.unpad(states)  # (N, e)
 
 
 def _loaded(folder, kind):

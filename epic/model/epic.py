@@ -12,11 +12,10 @@ import numpy as np
 import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
 from epic.core.places import placeless_config
-from epic.model.bert import Bert, Packed
+from epic.model.bert import Bert, Packed, Padding, copied
 from epic.model.body import body_of, load_pretrained
 from epic.model.checkpoint import load_weights, save_weights
 from epic.model.device import PRECISIONS, prepare
@@ -34,14 +33,9 @@ class Tokens(NamedTuple):
     lengths: list[int]  # B numbers that add up to N
     cls: Tensor  # (B, e)
 
-    def padded(self, rows: Tensor) -> Tensor:
-        """Turn rows of all word-pieces (N, ...) into a batch (B, T, ...), padded with zeros."""
-        return pad_sequence(rows.split(self.lengths), batch_first=True)
-
-    def mask(self) -> Tensor:
-        """Return a mask (B, T), True for word-pieces."""
-        lengths = torch.tensor(self.lengths, device=self.f.device)
-        return torch.arange(max(self.lengths), device=self.f.device)[None, :] < lengths[:, None]
+    def padding(self) -> Padding:
+        """Return the way from rows of all word-pieces (N, ...) to a batch (B, T, ...)."""
+        return Padding.of(self.lengths, self.f.device)
 
 
 class Rows(NamedTuple):
@@ -63,7 +57,7 @@ class Rows(NamedTuple):
         inside = np.delete(np.arange(last[-1] + 1), np.concatenate([first, last]))  # (N,)
         counts = np.array([len(item) for item in windows])  # (B,)
         arrays = first, last, inside, np.repeat(np.arange(len(windows)), counts), counts
-        return cls(*(torch.from_numpy(array).to(device) for array in arrays), [sum(map(len, item)) for item in windows])
+        return cls(*copied(device, *arrays), [sum(map(len, item)) for item in windows])
 
 
 class EpicModel(nn.Module):
@@ -139,11 +133,12 @@ class EpicModel(nn.Module):
     def similarities(self, queries: Tokens, passages: Tokens) -> Tensor:
         """Return sim(q, d) of B queries and K passages each, (B, K): equations 1 to 5, phi_d only at the query's terms."""
         count, times = len(queries.lengths), len(passages.lengths) // len(queries.lengths)
-        w_q = queries.padded(self.equations.w_q(queries.f))  # (B, Tq), zero where padded
-        terms = queries.padded(queries.ids).repeat_interleave(times, dim=0)  # (B*K, Tq)
-        w_d, c = passages.padded(self.equations.w_d(passages.f)), self.equations.c(passages.cls)  # (B*K, T), (B*K,)
-        h = passages.padded(self.equations.hidden(passages.f))  # (B*K, T, e)
-        phi = phi_d(w_d, self.equations.psi(h, terms), c, passages.mask())  # (B*K, Tq)
+        of_queries, of_passages = queries.padding(), passages.padding()
+        w_q = of_queries.pad(self.equations.w_q(queries.f))  # (B, Tq), zero where padded
+        terms = of_queries.pad(queries.ids).repeat_interleave(times, dim=0)  # (B*K, Tq)
+        w_d, c = of_passages.pad(self.equations.w_d(passages.f)), self.equations.c(passages.cls)  # (B*K, T), (B*K,)
+        h = of_passages.pad(self.equations.hidden(passages.f))  # (B*K, T, e)
+        phi = phi_d(w_d, self.equations.psi(h, terms), c, of_passages.mask(h))  # (B*K, Tq)
         return sim(w_q[:, None, :], phi.view(count, times, -1))  # (B, K)
 
     def save_pretrained(self, path, card: Callable[[str], str] | None = None) -> None:
@@ -187,6 +182,6 @@ class EpicModel(nn.Module):
 
 def load_model(checkpoint, compute: dict) -> EpicModel:
     """Load a checkpoint, ready for inference."""
-    model = EpicModel.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"]))
+    model = EpicModel.from_pretrained(checkpoint, prepare(compute["device"], compute["threads"], compute["precision"]))
     model.precision = PRECISIONS[compute["precision"]]
     return model

@@ -1,5 +1,6 @@
 """Query vectors by torch (equation 1): the default on a GPU, and for encoders that have no exported graph."""
 
+import numpy as np
 import torch
 
 from epic.model.epic import EpicModel
@@ -11,10 +12,11 @@ BATCH, LIMIT = 16, 500  # of the released code: queries at a time when it re-ran
 @torch.inference_mode()
 def query_vector(model: EpicModel, text: str, longest: int | None = None) -> QueryVector:
     """Encode one query; a repeated term adds up. longest: of its batch in the released code, if it is encoded as there."""
+    pieces = model.pieces([text], longest)
     with model.autocast():
-        tokens = model.query_tokens(model.pieces([text]), None if longest is None else [longest])
+        tokens = model.query_tokens(pieces, None if longest is None else [longest])
         w_q = model.equations.w_q(tokens.f)  # (T,)
-    return query_vector_of(tokens.ids.cpu().numpy(), w_q.float().cpu().numpy())
+    return query_vector_of(np.array(pieces[0], dtype=np.int64), w_q.float().cpu().numpy())
 
 
 def longest_queries(model: EpicModel, queries: dict[str, str]) -> dict[str, int]:

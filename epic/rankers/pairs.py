@@ -61,7 +61,7 @@ def load(checkpoint, compute: dict):
     ranker.facts, ranker.encoder = {key: facts[key] for key in ("family", "settings")}, encoder
     load_weights(ranker, path / WEIGHTS)
     ranker.precision = PRECISIONS[compute["precision"]]
-    return ranker.to(prepare(compute["device"], compute["threads"])).eval()
+    return ranker.to(prepare(compute["device"], compute["threads"], compute["precision"])).eval()
 
 
 def card(model: dict) -> dict:

@@ -4,6 +4,7 @@
 """
 
 import logging
+import math
 from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
@@ -15,7 +16,7 @@ from torch import Tensor, nn
 from epic.core.files import InputError
 from epic.core.log import progress
 from epic.experiment.settings import TrainSettings
-from epic.model.device import PRECISIONS, out_of_memory
+from epic.model.device import PRECISIONS, out_of_memory, round_products
 from epic.training.examples import Example, Examples
 from epic.training.history import Iteration, best_of
 from epic.training.loss import LOSSES
@@ -35,6 +36,7 @@ def train(
     """
     if loss is None:
         return []
+    round_products(False)  # whatever ran before in this process: training has a precision of its own
     torch.manual_seed(seed)
     learner = Learner.of(family, ranker, settings, loss)
     history = state.resume(ranker, learner.optimizer, learner.scaler)
@@ -90,22 +92,30 @@ class Learner:
         total, right, settings = 0.0, 0, self.settings
         batches = list(slices(examples, settings.batch_size))
         for step, batch in enumerate(progress(batches, desc=f"iteration {iteration}", unit="batch"), start=1):
-            for part in slices(batch, settings.micro_batch_size):
+            parts, found = list(slices(batch, settings.micro_batch_size)), []
+            for part in parts:
                 with fitting(part, iteration, step):
-                    with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
-                        scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
-                    losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
-                    self._finite(losses, part, iteration, step)
-                    self.scaler.scale(losses.sum() / len(batch)).backward()
-                total += losses.sum().item()
-                right += int((scores[:, 0] > scores[:, 1]).sum())
+                    found.append(self._add_gradients(part, len(batch)))
+            for part, (*losses, summed, in_order) in zip(parts, numbers_of(found), strict=True):
+                self._finite(losses, part, iteration, step)
+                total, right = total + summed, right + int(in_order)
             self.scaler.step(self.optimizer)
             self.scaler.update()
             self.optimizer.zero_grad(set_to_none=True)
         return total / len(examples), right / len(examples)
 
-    def _finite(self, losses: Tensor, part: list[Example], iteration: int, step: int) -> None:
-        bad = [example.triple for example, ok in zip(part, losses.isfinite().tolist(), strict=True) if not ok]
+    def _add_gradients(self, part: list[Example], batch_size: int) -> Tensor:
+        """Add the gradients of a part of a batch; return its losses, their sum, and its pairs in the right order: (B+2,)."""
+        settings = self.settings
+        with torch.autocast(kind_of(self.ranker), PRECISIONS[settings.precision], settings.precision != "float32"):
+            scores = self.family.pair_scores(self.ranker, part, settings.max_tokens)  # (B, 2)
+        losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
+        self.scaler.scale(losses.sum() / batch_size).backward()
+        right = (scores[:, 0] > scores[:, 1]).sum()
+        return torch.cat([losses.detach(), torch.stack([losses.detach().sum(), right.to(losses.dtype)])])  # (B+2,)
+
+    def _finite(self, losses: list[float], part: list[Example], iteration: int, step: int) -> None:
+        bad = [example.triple for example, loss in zip(part, losses, strict=True) if not math.isfinite(loss)]
         if bad:
             named = "query {}, passages {} and {}".format(*bad[0])
             raise InputError(
@@ -130,6 +140,12 @@ def fitting(part: list[Example], iteration: int, step: int):
             f"memory ran out in iteration {iteration}, step {step}, with {len(part)} triples at a time, the longest at {named}; "
             f"{remedy}, and training starts over, or run where there is more memory ({str(error)[:200]})"
         ) from error
+
+
+def numbers_of(tensors: list[Tensor]) -> list[list[float]]:
+    """Return what several tensors of one dimension hold; a card is waited for once."""
+    sizes = [len(tensor) for tensor in tensors]
+    return [part.tolist() for part in torch.cat(tensors).cpu().split(sizes)]
 
 
 def kind_of(ranker: nn.Module) -> str:

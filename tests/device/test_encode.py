@@ -9,6 +9,7 @@ from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_tensors
 from epic.vectors.store import Store
 from tests.device import card as stand_in
+from tests.device.card import ON
 from tests.vectors import SETTINGS, encoded, one_step, spoken
 
 WORDS = ["price", "of", "a", "pool", "x", "y", "z", "café", "cost", "pools"]
@@ -25,7 +26,7 @@ def test_a_card_gives_the_vectors_of_the_cpu(model, documents, tmp_path, card, p
 
     model = model.float()
     expected = Store(encoded(model, documents, tmp_path, 1)[0])
-    model.to("card").precision = PRECISIONS[precision]
+    model.to(ON).precision = PRECISIONS[precision]
     encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "card")
     found = Store(tmp_path / "card")
     assert card.launches["topk"] and card.launches["segment_reduce"]  # it was computed there
@@ -37,7 +38,7 @@ def test_a_card_gives_the_vectors_of_the_cpu(model, documents, tmp_path, card, p
 
 
 def test_launches_and_syncs_of_a_batch_do_not_grow_with_its_passages(model, collection_of, tmp_path, card):
-    model, seen = model.float().to("card"), []
+    model, seen = model.float().to(ON), []
     documents = collection_of(*passages(60))
     for count in (20, 60):
         card.forget()
@@ -56,7 +57,7 @@ def test_a_launch_for_each_passage_would_be_seen(model, card, monkeypatch):
         rows = bounds.tolist()
         return torch.stack([weights[start:stop].amax(0) for start, stop in zip(rows, rows[1:], strict=False)])
 
-    model, seen = model.float().to("card"), []
+    model, seen = model.float().to(ON), []
     monkeypatch.setattr(phi, "strongest_of_each", one_by_one)
     for count in (20, 60):
         card.forget()
@@ -70,7 +71,7 @@ def test_a_tensor_that_was_left_on_the_cpu_is_caught(model, card, monkeypatch, f
     from epic.model import equations
     from epic.vectors import device_topk, phi
 
-    model = model.float().to("card")
+    model = model.float().to(ON)
     if forgotten == "segment_bounds":
         monkeypatch.setattr(phi, "segment_bounds", lambda lengths, device: equations.segment_bounds(lengths, "cpu"))
         with pytest.raises(RuntimeError, match="same device"):
@@ -88,10 +89,10 @@ def test_a_card_that_is_too_small_for_a_batch_gives_the_same_vectors_in_smaller_
     settings = EncodeSettings(9, 4096, 1000)
     encode_shard(model, "digest", spoken(model, documents), settings, tmp_path / "cpu")
     with stand_in.inserted() as large:
-        encode_shard(model.to("card"), "digest", spoken(model, documents), settings, tmp_path / "large")
+        encode_shard(model.to(ON), "digest", spoken(model, documents), settings, tmp_path / "large")
     model.to("cpu")
     with stand_in.inserted(memory=large.peak - 1) as small:
-        encode_shard(model.to("card"), "digest", spoken(model, documents), settings, tmp_path / "small")
+        encode_shard(model.to(ON), "digest", spoken(model, documents), settings, tmp_path / "small")
     assert small.peak < large.peak and "memory ran out with 900 passages" in caplog.text
     expected, found = Store(tmp_path / "cpu"), Store(tmp_path / "small")
     assert one_step(np.sort(found.weights), np.sort(expected.weights))

@@ -14,6 +14,7 @@ from epic.vectors import asked
 from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.scored_pairs import Scored
+from tests.device.card import ON
 from tests.device.test_encode import passages
 from tests.vectors import spoken
 
@@ -35,7 +36,7 @@ def test_a_card_scores_as_the_cpu_does(model, collection_of, tmp_path, card, mon
     model, documents = model.float(), collection_of(*passages(9), "")
     candidates, settings = written(model, documents, tmp_path, 10), EncodeSettings(9, 64, 1000)
     encode_shard(model, "digest", spoken(model, documents), settings, tmp_path / "1-of-1", candidates)
-    encode_shard(model.to("card"), "digest", spoken(model, documents), settings, tmp_path / "2-of-2", candidates)
+    encode_shard(model.to(ON), "digest", spoken(model, documents), settings, tmp_path / "2-of-2", candidates)
     cpu, there = (Scored(tmp_path / "c", [tmp_path / name]) for name in ("1-of-1", "2-of-2"))
     assert card.launches["take"] and len(cpu.scores()) == 40
     assert np.allclose(there.scores(), cpu.scores(), rtol=1.4e-4, atol=1.4e-4)
@@ -47,7 +48,7 @@ def test_launches_and_syncs_of_a_batch_do_not_grow_with_its_passages(model, coll
     model, seen = model.float(), []
     documents = collection_of(*passages(60))
     candidates = written(model, documents, tmp_path, 60)
-    model.to("card")
+    model.to(ON)
     for count in (20, 60):
         some = type("Some", (), {"__len__": lambda self, n=count: n, "span": lambda self, rows: documents.span(rows)})()
         card.forget()

@@ -9,6 +9,7 @@ from epic.model.device import PRECISIONS
 from epic.model.query_torch import query_vector
 from epic.model.weigh import weigh
 from epic.vectors.unpruned_scores import pair_scores, unpruned_scores
+from tests.device.card import ON
 from tests.device.test_encode import passages
 
 QUERIES = {"q1": "price of pool", "q2": "x", "q3": ""}
@@ -20,7 +21,7 @@ def test_a_card_gives_the_scores_of_the_cpu(model, documents, card, precision):
     model = model.float()
     queries = weigh(partial(query_vector, model), QUERIES)
     expected = unpruned_scores(model, documents, queries, RUN, token_budget=64)
-    model.to("card").precision = PRECISIONS[precision]
+    model.to(ON).precision = PRECISIONS[precision]
     found = unpruned_scores(model, documents, queries, RUN, token_budget=64)
     near = 1.4e-4 if precision == "float32" else 0.1
     for query_id, hits in expected.items():
@@ -32,14 +33,14 @@ def test_a_card_gives_the_scores_of_the_cpu(model, documents, card, precision):
 def test_query_vectors_are_those_of_the_cpu(model, card):
     model = model.float()
     expected = weigh(partial(query_vector, model), QUERIES)
-    found = weigh(partial(query_vector, model.to("card")), QUERIES)
+    found = weigh(partial(query_vector, model.to(ON)), QUERIES)
     for query_id, vector in expected.items():
         assert (found[query_id].terms == vector.terms).all()
         assert found[query_id].weights == pytest.approx(vector.weights, rel=1e-5)
 
 
 def test_launches_and_syncs_do_not_grow_with_the_passages(model, card):
-    model, seen = model.float().to("card"), []
+    model, seen = model.float().to(ON), []
     queries = weigh(partial(query_vector, model), {"q1": "price of pool"})
     for count in (20, 60):
         pieces = dict(zip(map(str, range(count)), model.pieces(passages(count)), strict=True))

@@ -20,8 +20,8 @@ def test_the_body_equals_transformers(tiny_encoder, segment):
     windows = [[2, 5, 6, 7, 3], [2, 3], [2, *range(5, 19), 3]]
     packed = Packed.of(windows, "cpu")
     ids = torch.nn.utils.rnn.pad_sequence([torch.tensor(window) for window in windows], batch_first=True)
-    segments = torch.full_like(ids, segment)
-    expected = theirs(input_ids=ids, attention_mask=packed.mask.long(), token_type_ids=segments).last_hidden_state[packed.mask]
+    segments, mask = torch.full_like(ids, segment), packed.padding.mask(ids)
+    expected = theirs(input_ids=ids, attention_mask=mask.long(), token_type_ids=segments).last_hidden_state[mask]
     assert torch.allclose(ours(packed, segment), expected, rtol=1e-10, atol=1e-12)
 
 

@@ -131,8 +131,9 @@ def test_passage_vectors_equal_the_loops_over_the_whole_vocabulary(both):
     model, reference = both
     tokens = model.passage_tokens([split(passage) for passage in PASSAGES])
     e = model.equations
-    psi = e.psi(tokens.padded(e.hidden(tokens.f)), slice(0, len(WORDS)))
-    found = phi_d(tokens.padded(e.w_d(tokens.f)), psi, e.c(tokens.cls), tokens.mask())
+    padding = tokens.padding()
+    psi = e.psi(padding.pad(e.hidden(tokens.f)), slice(0, len(WORDS)))
+    found = phi_d(padding.pad(e.w_d(tokens.f)), psi, e.c(tokens.cls), padding.mask(tokens.f))
     for row, passage in zip(found.tolist(), PASSAGES, strict=True):
         assert row == pytest.approx(reference.passage(passage), rel=1e-9, abs=1e-12)
     assert (found < 0).any() == (model.formulation == "paper")

@@ -135,8 +135,9 @@ def ids_of(text):
 
 def vectors_of(model, pieces, longest=None):
     tokens, e = model.passage_tokens(pieces, longest), model.equations
-    psi = e.psi(tokens.padded(e.hidden(tokens.f)), slice(0, len(WORDS)))
-    return phi_d(tokens.padded(e.w_d(tokens.f)), psi, e.c(tokens.cls), tokens.mask())
+    padding = tokens.padding()
+    psi = e.psi(padding.pad(e.hidden(tokens.f)), slice(0, len(WORDS)))
+    return phi_d(padding.pad(e.w_d(tokens.f)), psi, e.c(tokens.cls), padding.mask(tokens.f))
 
 
 @torch.inference_mode()

@@ -32,7 +32,7 @@ def paper(tmp_path_factory):
 def test_the_bare_command_is_the_paper(paper):
     found = jobs(paper)
     models, sets = 3, 4
-    assert found["encode"] == models * 64 and found["train"] == models and found["curves"] == 2 and found["fetch"] == 6
+    assert found["encode"] == models * 16 and found["train"] == models and found["curves"] == 2 and found["fetch"] == 6
     assert found["prune"] == models * 3 and found["rerank"] == models * 8 * sets and found["replay"] == 2
     assert found["evaluate"] == (models * 8 + 4) * sets + 2 and found["latency"] == 1 and found["rows"] == 33
     assert "results/smoke" not in paper
@@ -45,7 +45,7 @@ def test_the_bare_command_is_the_paper(paper):
         "results/smoke/table.tex",
         "results/paper/rows/epic-bm25-r1000.json",
         "results/paper/rows/bert-large.md",
-        "results/paper/encode/paper/3-of-64",
+        "results/paper/encode/paper/3-of-16",
         "results/paper/figures/frequencies-paper.pdf",
         "results/smoke/significance/validation.json",
         "results/paper/significance/dl19.json",
@@ -153,7 +153,7 @@ def test_the_paper_is_refused_before_any_job_where_it_cannot_run(tmp_path, no_gp
     assert run.returncode
     assert re.search(r"need +found +remedy", run.stdout) and re.search(r"GPU \(CUDA\) +none", run.stdout)
     assert "make smoke" in run.stdout and "msmarco" in run.stdout
-    assert re.search(r"disk: 7\d\d GB free", run.stdout) and re.search(r"encode +192 +212 +42 ", run.stdout)
+    assert re.search(r"disk: 7\d\d GB free", run.stdout) and re.search(r"encode +48 +212 +42 ", run.stdout)
     assert not (tmp_path / "results").exists()
 
 

@@ -231,6 +231,7 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s["models"][1].update(loss="hinge"), r"models\.released\.loss: 'hinge' is not one of"),
         (lambda s: s["train"].update(validate_every=200), r"train\.validate_every: 200 is no multiple of batch_size \(16\)"),
         (lambda s: s["train"].update(precision="int8"), r"train\.precision: 'int8' is not one of"),
+        (lambda s: s["train"].update(precision="tf32"), r"train\.precision: 'tf32' is not one of"),
         (lambda s: s["compute"].update(precision="float16"), r"compute\.precision: mixed precision is for the device cuda"),
         (lambda s: s.update(models="text"), r"models: expected a list"),
         (lambda s: s["first_stages"].append(None), r"first_stages\.4: expected keys and values, found None"),

@@ -26,7 +26,7 @@ def plain_vector(model, passage):
 def plain_scores(model, query, passages):
     """Equations 1 to 5 as printed, passage by passage, with phi_d over the whole vocabulary."""
     q = model.query_tokens(model.pieces([query]))
-    asked = phi_q(model.equations.w_q(q.f)[None], q.ids[None], q.mask(), model.vocabulary)
+    asked = phi_q(model.equations.w_q(q.f)[None], q.ids[None], q.padding().mask(q.f), model.vocabulary)
     return sim(asked, torch.cat([plain_vector(model, passage) for passage in passages]))
 
 
@@ -92,7 +92,7 @@ def test_gradients_agree_with_finite_differences(model):
 def test_a_text_does_not_depend_on_what_else_is_in_the_batch(model):
     alone = tokens(model, "a b c")
     among = tokens(model, "x", "a b c", "d e f g h i j k l m n o p q r s t u v w x y z", "")
-    assert torch.allclose(alone.f, among.padded(among.f)[1, :3], rtol=1e-12, atol=1e-12)
+    assert torch.allclose(alone.f, among.padding().pad(among.f)[1, :3], rtol=1e-12, atol=1e-12)
     assert torch.allclose(alone.cls[0], among.cls[1], rtol=1e-12, atol=1e-12)
 
 

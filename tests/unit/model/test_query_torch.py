@@ -12,7 +12,7 @@ from epic.model.query_torch import query_vector
 def by_equation(model, text):
     """phi_q over the whole vocabulary, (V,)."""
     q = model.query_tokens(model.pieces([text]))
-    return phi_q(model.equations.w_q(q.f)[None], q.ids[None], q.mask(), model.vocabulary)[0].numpy()
+    return phi_q(model.equations.w_q(q.f)[None], q.ids[None], q.padding().mask(q.f), model.vocabulary)[0].numpy()
 
 
 @pytest.mark.parametrize("text", ["cost of a pool", "a a b a", "Pools CAFÉ", " ".join("abcdefghijklmnopqrstuvwxyz" * 2)])

@@ -71,15 +71,19 @@ def test_selection_does_not_depend_on_batches_blocks_shards_or_threads(model, do
         assert (np.diff(left_terms.astype(int)) > 0).all() and (np.diff(right_terms.astype(int)) > 0).all()
 
 
+@pytest.mark.gpu
 @pytest.mark.skipif("not __import__('torch').cuda.is_available()", reason="needs a GPU")
-@pytest.mark.parametrize("precision", ["float32", "bfloat16", "float16"])
+@pytest.mark.parametrize("precision", ["float32", "tf32", "bfloat16", "float16"])
 def test_a_gpu_gives_the_same_vectors(model, documents, tmp_path, precision):
-    from epic.model.device import PRECISIONS
+    from epic.model.device import PRECISIONS, prepare, round_products
 
     model = model.float()
     expected = Store(encoded(model, documents, tmp_path, 1)[0]).weights
-    model.to("cuda").precision = PRECISIONS[precision]
-    encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "gpu")
+    model.to(prepare("cuda", 1, precision)).precision = PRECISIONS[precision]
+    try:
+        encode_shard(model, "digest", spoken(model, documents), SETTINGS, tmp_path / "gpu")
+    finally:
+        round_products(False)
     tolerance = {"rtol": 1e-3, "atol": 1e-4} if precision == "float32" else {"rtol": 0.1, "atol": 0.05}
     assert np.allclose(Store(tmp_path / "gpu").weights, expected, **tolerance)
 
