@@ -7,6 +7,7 @@ and takes the functions below by name. A checkpoint holds ranker.json, model.saf
 config and tokenizer.
 """
 
+import logging
 import shutil
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,7 @@ from epic.corpus.text_files import read_queries
 from epic.model.checkpoint import WEIGHTS, load_weights, save_weights
 from epic.rankers import family
 
+log = logging.getLogger(__name__)
 NEW_LAYERS = ()
 FACTS, OF_ENCODER = "ranker.json", ("config.json", "tokenizer.json")
 PAIRS_AT_A_TIME = 32
@@ -89,16 +91,36 @@ def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) ->
 
 
 def _scores(ranker, query: str, passages: list[str]) -> list[float]:
-    """Score some passages for one query, a few at a time, in the ranker's precision."""
+    """Score some passages for one query, a few at a time, in the ranker's precision; fewer, from now on, if memory runs out."""
     import torch
 
+    from epic.model.device import give_back_memory
+
     kind, precision = next(ranker.parameters()).device.type, getattr(ranker, "precision", torch.float32)
-    values = []
+    values: list[float] = []
     with torch.inference_mode(), torch.autocast(kind, precision, enabled=precision != torch.float32):
-        for start in range(0, len(passages), PAIRS_AT_A_TIME):
-            some = passages[start : start + PAIRS_AT_A_TIME]
-            values += ranker.pairs([query] * len(some), some).float().tolist()
+        while len(values) < len(passages):
+            some = passages[len(values) : len(values) + getattr(ranker, "at_a_time", PAIRS_AT_A_TIME)]
+            found = _unless_too_large(ranker, query, some)
+            if found is None:
+                ranker.at_a_time = len(some) // 2
+                log.warning("memory ran out with %d passages at a time; going on with %d", len(some), ranker.at_a_time)
+                give_back_memory()
+            else:
+                values += found
     return values
+
+
+def _unless_too_large(ranker, query: str, passages: list[str]) -> list[float] | None:
+    """Return the scores, None if they do not fit into memory; the error goes, since it holds on to the tensors."""
+    from epic.model.device import out_of_memory
+
+    try:
+        return ranker.pairs([query] * len(passages), passages).float().tolist()
+    except (RuntimeError, MemoryError) as error:
+        if len(passages) == 1 or not out_of_memory(error):
+            raise
+        return None
 
 
 def score_run(run: dict, files, compute: dict, budget: int) -> dict:

@@ -161,3 +161,28 @@ def test_pairs_are_scored_in_the_precision_that_the_experiment_asks_for(ranker, 
 
 def test_the_card_is_named_after_the_family():
     assert pairs.card(MODEL)["title"] == "tests.fake_ranker" and pairs.card(MODEL)["use"] == []
+
+
+def test_pairs_that_do_not_fit_into_memory_are_scored_fewer_at_a_time(ranker, passages, monkeypatch, caplog):
+    run, queries, asked = {"q": of("3", "1", "2", "0"), "r": of("1", "0")}, {"q": "café pool", "r": "pool"}, []
+    expected = pairs.score(ranker, run, queries, passages, 0)
+
+    def small(texts, some, real=ranker.pairs):
+        asked.append(len(some))
+        if len(some) > 1:
+            raise torch.OutOfMemoryError("CUDA out of memory")
+        return real(texts, some)
+
+    monkeypatch.setattr(ranker, "pairs", small)
+    assert pairs.score(ranker, run, queries, passages, 0) == expected
+    assert asked == [4, 2, 1, 1, 1, 1, 1, 1] and "memory ran out with 4 passages at a time; going on with 2" in caplog.text
+
+
+@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), torch.OutOfMemoryError("CUDA out of memory")])
+def test_one_pair_that_does_not_fit_and_any_other_error_are_failures(ranker, passages, monkeypatch, error):
+    def broken(*_):
+        raise error
+
+    monkeypatch.setattr(ranker, "pairs", broken)
+    with pytest.raises(RuntimeError, match=str(error)):
+        pairs.score(ranker, {"q": of("3", "1")}, {"q": "pool"}, passages, 0)

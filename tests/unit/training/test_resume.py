@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import signal
 from itertools import count
 
@@ -327,6 +328,8 @@ def test_the_key_follows_settings_and_the_bytes_of_files_and_folders(tmp_path):
     paths = [tmp_path / "folder", tmp_path / "b"]
     key = key_of({"x": 1}, paths)
     assert key == key_of({"x": 1}, paths) != key_of({"x": 2}, paths)
+    shutil.copytree(tmp_path, tmp_path.with_name("elsewhere"))
+    assert key == key_of({"x": 1}, [tmp_path.with_name("elsewhere") / path.name for path in paths])
     (tmp_path / "folder" / "a").write_text("3")
     assert key != key_of({"x": 1}, paths)
 
