@@ -1,4 +1,4 @@
-"""encode: passage vectors, one folder per shard, and the counts of all their values.
+"""encode: passage vectors, one folder per shard with a layer per number of kept terms, and the counts of all their values.
 
 in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
 out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, its speed
