@@ -6,7 +6,7 @@ FOLDER/.seals/NAME.damaged   the output as it was found, before it was made agai
 
 A seal is written when its output is on the disk. An output without one is not compared: an earlier version made it, or somebody
 removed the seal on purpose. Arrays of rows are too large to be read whole by every job. A store compares their rows as it reads
-them (`epic.vectors.store`); `epic verify` compares all bytes.
+them (`epic.vectors.stored_rows`); `epic verify` compares all bytes.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from epic.core.files import InputError, read_json, remove, sync, write_json
 FOLDER = ".seals"
 BY_ROW = (".u16", ".f16")  # endings of arrays whose rows are compared as they are read
 TEXT = (".csv", ".html", ".json", ".jsonl", ".md", ".run", ".tex", ".tsv", ".txt", ".yaml")  # endings of files that have lines
-HEADER = "header.json"  # of a store: it holds digests that were taken while the arrays were written
+HEADER = "header.json"  # of a store: it holds digests, by path in the store, that were taken while the arrays were written
 AT_ONCE = 1 << 20  # bytes
 
 

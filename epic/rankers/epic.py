@@ -156,15 +156,18 @@ class Timed:
         self.encode = bench.once(("query", files.checkpoint), lambda: query_encoder(files.checkpoint, settings["compute"]))
         if files.store:
             store = open_store(files.store, files.checkpoint)
-            self.store, self.files = store.path, store.files
+            self.store, self.folders = store.path, list(dict.fromkeys(file.parent for file in store.files))
         else:
             self.dense = bench.once(("dense", files.checkpoint), lambda: DenseVectors(files, settings, bench.scratch))
             self.dense.want(files, queries)
 
     @property
     def on_disk(self) -> list[Path]:
-        """Files that are read at query time besides the index; unpruned vectors are written when they are first asked for."""
-        return [self.dense.written()] if self.dense else self.files
+        """Files and folders that are read at query time besides the index: of a store only the layers of its number of terms.
+
+        Unpruned vectors are written when they are first asked for.
+        """
+        return [self.dense.written()] if self.dense else self.folders
 
     @contextmanager
     def opened(self):

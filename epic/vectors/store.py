@@ -11,8 +11,8 @@ its header names: so nothing is written twice. `stored_rows` looks rows up; here
 
 import hashlib
 import os
+from contextlib import ExitStack
 from functools import cached_property
-from itertools import chain as joined
 from pathlib import Path
 
 import numpy as np
@@ -88,7 +88,7 @@ class Store:
 
     @property
     def files(self) -> list[Path]:
-        """All files that rows and ids are read from, but for empty ones."""
+        """All files that rows and ids are read from, but for those of empty parts."""
         own = [self.path / name for name in ids.FILES if self.header.ids_width is not None]
         return own + [part.path / name for part in self.parts if part.documents for name in _sizes(part.layers, 0)]
 
@@ -145,26 +145,22 @@ class Part:
 
     def blocks(self, size: int):
         """Yield (rows, terms, weights) of `size` rows at a time, from all layers, checked while read."""
-        names = [f"{_prefix(layer)}{name}" for layer in self.layers for name in ARRAYS]
-        sums, kinds = {name: hashlib.sha256() for name in names}, [*ARRAYS.values()] * len(self.layers)
         for layer in self.layers:
-            name = _prefix(layer) + SUMS
-            same(self.path, self.header, name, sha256_of(self.path / name))
-        streams = [open(self.path / name, "rb") for name in names]  # noqa: SIM115 - closed below
-        try:
+            same(self.path, self.header, _prefix(layer) + SUMS, sha256_of(self.path / layer.folder / SUMS))
+        files = [(_prefix(layer) + name, kind, layer.width) for layer in self.layers for name, kind in ARRAYS.items()]
+        sums = {name: hashlib.sha256() for name, _, _ in files}
+        with ExitStack() as stack:
+            streams = {name: stack.enter_context(open(self.path / name, "rb")) for name in sums}
             for start in range(0, self.documents, size):
                 rows = slice(start, min(start + size, self.documents))
                 read = []
-                for stream, name, kind, layer in zip(streams, names, kinds, _twice(self.layers), strict=True):
-                    array = np.fromfile(stream, kind, (rows.stop - rows.start) * layer.width)
+                for name, kind, width in files:
+                    array = np.fromfile(streams[name], kind, (rows.stop - rows.start) * width)
                     sums[name].update(array)
-                    read.append(array.reshape(-1, layer.width))  # (n, width)
+                    read.append(array.reshape(-1, width))  # (n, width)
                 if any((terms[:, -1] >= self.header.vocabulary).any() for terms in read[::2]):  # the last is the largest
                     raise InputError(f"{self.path}: a term beyond the vocabulary of {self.header.vocabulary}; make it again")
                 yield rows, *merged(list(zip(read[::2], read[1::2], strict=True)))
-        finally:
-            for stream in streams:
-                stream.close()
         for name, found in sums.items():
             same(self.path, self.header, name, found.hexdigest())
 
@@ -193,10 +189,6 @@ def same(path: Path, header: Header, name: str, found: str) -> None:
 
 def _prefix(layer: Layer) -> str:
     return f"{layer.folder}/" if layer.folder else ""
-
-
-def _twice(layers) -> list[Layer]:
-    return list(joined.from_iterable((layer, layer) for layer in layers))
 
 
 def _sizes(layers, documents: int) -> dict[str, int]:

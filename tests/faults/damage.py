@@ -25,12 +25,12 @@ class Kind(NamedTuple):
 
 MINE = "results/mine"
 KINDS = [
-    Kind("store: terms", f"{MINE}/prune/paper/20/terms*", LATE),
-    Kind("store: weights", f"{MINE}/prune/paper/20/weights*", LATE),
+    Kind("shard: terms that a store names", f"{MINE}/encode/paper/2-of-2/[12]0/terms*", LATE),
+    Kind("shard: weights that a store names", f"{MINE}/encode/paper/2-of-2/[12]0/weights*", LATE),
     Kind("checkpoint: tokenizer", f"{MINE}/train/paper/checkpoint/tokenizer.json", ("weigh", *LATE)),
     Kind("store: header", f"{MINE}/prune/paper/20/header.json", LATE),
-    Kind("shard: terms", f"{MINE}/encode/paper/2-of-2/terms*", ("prune", *LATE)),
-    Kind("shard: weights", f"{MINE}/encode/paper/2-of-2/weights*", ("prune", *LATE)),
+    Kind("shard: checksums of rows", f"{MINE}/encode/paper/2-of-2/20/sums*", ("prune", *LATE)),
+    Kind("shard: terms of another store", f"{MINE}/encode/paper/2-of-2/30/terms*", ("prune", *LATE)),
     Kind("shard: header", f"{MINE}/encode/paper/1-of-2/header.json", ("prune", *LATE)),
     Kind("encoder: weights", f"{MINE}/encoder/*/model.safetensors", ALL),
     Kind("encoder: tokenizer", f"{MINE}/encoder/*/tokenizer.json", ALL),

@@ -28,7 +28,7 @@ def settings(encoder: Path, collection: str) -> dict:
     product = next(row for row in found["rows"] if "for" in row)
     found["rows"] = [first, product | {"for": {"model": ["paper"], "first_stage": ["bm25"], "keep": ["full", 20]}}]
     found["train"] |= {"validate_every": 32, "max_validations": 3}
-    found["encode"] |= {"shards": 2, "keep": [20, 30]}
+    found["encode"] |= {"shards": 2, "keep": [10, 20, 30]}
     return found
 
 

@@ -102,8 +102,8 @@ def one_of(files: Callable[[], dict[str, bytes]], *changed: str):
 
     def write(folder: Path, draw: random.Random) -> Path:
         inside, chosen = folder / "input", draw.choice(changed or sorted(files()))
-        inside.mkdir(exist_ok=True)
         for name, data in files().items():
+            (inside / name).parent.mkdir(parents=True, exist_ok=True)
             (inside / name).write_bytes(mutated(data, draw) if name == chosen else data)
         return inside
 
@@ -292,6 +292,15 @@ def _read_store(path: Path):
     return ids, store.positions(ids).tolist(), np.array(store.terms), np.array(store.weights), store.vocabulary
 
 
+def _read_gathered(path: Path):
+    from epic.vectors.store import Store
+    from epic.vectors.stored_rows import Lookup
+
+    found = _read_store(path / "store")
+    Lookup(Store(path / "store")).positions(found[0])
+    return found
+
+
 def _read_authors_vectors(path: Path):
     from epic.vectors.authors_vectors import import_vectors
 
@@ -311,6 +320,25 @@ def _files_of_store(*ids: str) -> dict[str, bytes]:
         writer.add(list(ids), terms, np.ones((len(ids), KEEP), np.float16))
         writer.close()
         return {path.name: path.read_bytes() for path in Path(folder, "s").iterdir()}
+
+
+@cache
+def _files_of_gathered(*ids: str) -> dict[str, bytes]:
+    """A store that names two shards of two layers each, one of them without documents."""
+    import tempfile
+
+    from epic.vectors.prune import prune
+    from epic.vectors.store_writer import StoreWriter
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name, inside, start in (("a", ids, 0), ("b", (), len(ids))):
+            writer = StoreWriter(Path(folder, name), [3, KEEP], 50, "0" * 64, start)
+            terms = np.array([[row, row + 3, row + 9, 40] for row in range(len(inside))], np.uint16).reshape(-1, KEEP)
+            writer.add(list(inside), terms, np.ones(terms.shape, np.float16))
+            writer.close()
+        prune([Path(folder, "a"), Path(folder, "b")], KEEP, len(ids), Path(folder, "store"))
+        files = [path for path in Path(folder).rglob("*") if path.is_file()]
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 @cache
@@ -460,6 +488,9 @@ def formats() -> list[Format]:
         Format("frequencies of a shard", one_of(lambda: {"header.json": SHARD, "frequencies.json": COUNTS}), _read_shard, faults_of_counts, lines=False),
         Format("store header", one_of(lambda: _files_of_store(*doc_ids), "header.json"), _read_store, faults_of_store, lines=False),
         Format("store ids", one_of(lambda: _files_of_store(*doc_ids), "ids.bytes", "order.i64"), _read_store, faults_of_store, lines=False),
+        Format("gathered store", one_of(lambda: _files_of_gathered(*doc_ids), "store/header.json"), _read_gathered, faults_of_store, lines=False),
+        Format("shard of layers", one_of(lambda: _files_of_gathered(*doc_ids), "a/header.json", "a/3/terms.u16", "a/4/sums.u64"), _read_gathered, faults_of_store, lines=False),
+        Format("layers by themselves", one_of(lambda: _files_of_gathered(*doc_ids), "a/header.json"), lambda path: _read_store(path / "a"), faults_of_store, lines=False),
         Format("epic.p", _write_state, _read_state, faults_of_model, lines=False),
         Format("tar of weights", packed_state, _read_state, faults_of_model, lines=False),
         Format(".v", lambda folder, draw: plain("m.4.v", _authors_vectors())(folder, draw), _read_authors_vectors, faults_of_store, lines=False),

@@ -19,14 +19,14 @@ from epic.core.run_lock import NAME, take
 from tests.conftest import ROOT, TINY
 
 pytestmark = pytest.mark.smoke
-ROWS = ["results/mine/rows/epic-bm25-full.json", "results/mine/rows/epic-bm25-r20.json"]
+ROWS = [f"results/mine/rows/epic-bm25-{kept}.json" for kept in ("full", "r25", "r20")]  # 20 is a layer of the shards, 25 is not
 RUN, SNAKEMAKE = (ROOT / "workflow/run.sh",), ("snakemake",)
 SHARDS = [f"results/mine/encode/paper/{i}-of-2" for i in (1, 2)]
 LATE = ("prune", "rerank", "evaluate", "rows")  # what follows encoding
 
 
 def experiment(encoder) -> dict:
-    """A copy of smoke, pointed to a folder: one model on the random encoder, two shards and two rows."""
+    """A copy of smoke, pointed to a folder: one model on the random encoder, two shards and three rows."""
     text = (ROOT / "workflow/experiments/smoke.yaml").read_text()
     settings = yaml.safe_load(text.replace("path:workflow/resources/tiny", "path:own"))
     settings["first_stages"] = settings["first_stages"][:1]
@@ -34,7 +34,7 @@ def experiment(encoder) -> dict:
     settings["encoders"][0] |= {"source": f"path:{encoder}", "sha256": sha256_of(encoder / "model.safetensors")}
     settings["models"], settings["comparisons"] = [model], []
     product = next(row for row in settings["rows"] if "for" in row)
-    settings["rows"] = [product | {"for": {"model": ["paper"], "first_stage": ["bm25"], "keep": ["full", 20]}}]
+    settings["rows"] = [product | {"for": {"model": ["paper"], "first_stage": ["bm25"], "keep": ["full", 25, 20]}}]
     settings["train"] |= {"validate_every": 32, "max_validations": 3}
     settings["encode"] |= {"shards": 2, "keep": [20, 30]}
     return settings
@@ -174,26 +174,35 @@ def test_a_second_run_is_refused_whoever_starts_it_and_the_first_goes_on(folder,
 def test_a_shard_that_is_cut_off_is_encoded_again_and_no_other(folder):
     folder.forget(*LATE)
     before = folder.shard_times()
-    os.truncate(folder.path / SHARDS[1] / "weights.f16", 100)
+    os.truncate(folder.path / SHARDS[1] / "30/weights.f16", 100)
     said = folder.run(*ROWS)
-    assert "2-of-2/weights.f16 has 100 bytes; " in said
+    assert "2-of-2/30/weights.f16 has 100 bytes; " in said
     after = folder.shard_times()
     assert after[0] == before[0] and after[1] != before[1]
     assert folder.rows() == folder.undisturbed
 
 
+def test_a_shard_that_is_gone_is_encoded_again_for_a_row_whose_store_only_names_it(folder):
+    folder.forget("rerank", "evaluate", "rows")
+    before = folder.shard_times()
+    shutil.rmtree(folder.path / SHARDS[0])
+    folder.run(*ROWS)
+    after = folder.shard_times()
+    assert after[0] != before[0] and after[1] == before[1] and folder.rows() == folder.undisturbed
+
+
 def test_a_store_that_was_written_over_is_gathered_again_and_nothing_is_encoded(folder):
     folder.forget("rerank", "evaluate", "rows")
-    before, weights = folder.shard_times(), folder.path / "results/mine/prune/paper/20/weights.f16"
+    before, weights = folder.shard_times(), folder.path / "results/mine/prune/paper/25/weights.f16"
     with open(weights, "r+b") as stream:
         stream.write(b"\xff\x3b")
     said = folder.run(*ROWS)
-    assert "prune/paper/20/weights.f16 has other content than was written" in said
+    assert "prune/paper/25/weights.f16 has other content than was written" in said
     assert folder.shard_times() == before and folder.rows() == folder.undisturbed
 
 
 def test_damage_that_nothing_needs_any_more_repeats_nothing(folder):
-    os.truncate(folder.path / SHARDS[0] / "weights.f16", 100)
+    os.truncate(folder.path / SHARDS[0] / "30/weights.f16", 100)
     assert "Nothing to be done" in folder.run(*ROWS)
     assert folder.rows() == folder.undisturbed
 

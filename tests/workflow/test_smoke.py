@@ -287,7 +287,7 @@ def test_a_deleted_evaluation_chain_comes_back_with_the_same_bytes(copy, results
     paths = [
         results / "rerank/epic-bm25-r100/test.run",
         results / "evaluate/epic-bm25-r100/test.tsv",
-        results / "prune/paper/100/weights.f16",
+        results / "prune/paper/100/header.json",
     ]
     before = [path.read_bytes() for path in paths]
     shutil.rmtree(results / "prune/paper/100")

@@ -1,4 +1,4 @@
-"""encode: passage vectors, one folder per shard, the counts of all their values, and scores of the model's candidates.
+"""encode: passage vectors, one folder per shard with a layer per number of kept terms, and scores of the model's candidates.
 
 in   results/{experiment}/tokenise/{encoder}/{i}-of-{n}/, results/{experiment}/train/{model}/checkpoint/
      results/{experiment}/candidates/{model}/, if all rows of the model are asked for

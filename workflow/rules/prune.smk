@@ -1,4 +1,4 @@
-"""prune: one store per number of kept terms, from the encoded shards.
+"""prune: one store per number of kept terms: it names layers of the encoded shards, or is written out if they have no such layer.
 
 in   results/{experiment}/encode/{model}/{i}-of-{n}/
 out  results/{experiment}/prune/{model}/{keep}/

@@ -62,6 +62,16 @@ def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_the
     assert inputs.timed_queries(SMOKE) == output("queries.queries", query_set="test")
 
 
+def test_a_row_reads_the_shards_that_its_store_names_and_no_shards_where_its_terms_are_no_layer():
+    """Shards that were damaged or removed are made again for it, and a temporary one stays until it has been read."""
+    other = SMOKE | {"encode": SMOKE["encode"] | {"keep": [1000, 2000]}}
+    for row, settings, shards in (
+        ("epic-bm25-r100", SMOKE, Shards("encode.vectors", "paper")), ("epic-bm25-r100", other, []), ("epic-bm25-full", SMOKE, []),
+    ):  # fmt: skip
+        assert inputs.reranking(settings, row, "test")["shards"] == shards
+        assert inputs.timing(settings, row)[row]["shards"] == shards
+
+
 def test_latencies_are_files_inside_the_folder_of_a_measurement():
     together = output("latency.folder", timed="together")
     assert inputs.latencies(SMOKE)["bm25"] == Within(together, "bm25.json")
