@@ -49,10 +49,10 @@ paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@echo; $(HERE) epic show results/$@
 
 paper-plan: TARGET = all
-paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing)
+paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing; CARD=A100: on that card)
 
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
-	@EPIC_PLAN=1 $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
+	@EPIC_PLAN=1 $(if $(CARD),EPIC_CARD="$(CARD)") $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
 
 lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .

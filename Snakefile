@@ -90,10 +90,10 @@ onstart:
     place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
     plan = bool(os.environ.get("EPIC_PLAN"))
     refused = preflight(EXPERIMENTS, jobs, place, only_plan=plan)
-    if plan:
-        sys.exit()
     if refused:
         raise refusal(refused)
+    if plan:
+        sys.exit()
     try:
         run_lock.take("results")
     except ValueError as error:

@@ -222,6 +222,13 @@ def test_a_plan_of_a_file_shows_what_that_file_takes(repository, no_gpu):
     assert "GPU (CUDA)" not in said and not re.search(r"^ +encode +\d", said, re.MULTILINE)
 
 
+def test_a_plan_is_made_for_the_card_that_is_named_and_an_unknown_one_is_refused(tmp_path, repository, no_gpu):
+    said = make(repository, no_gpu, "paper-plan", "CARD=A100")
+    assert "on a card like A100" in said and re.search(r"^ +encode +192 +212 +2\d ", said, re.MULTILINE)
+    run = snakemake("results/paper/rows/bm25.md", directory=tmp_path, PATH=no_gpu, EPIC_PLAN="1", EPIC_CARD="B52")
+    assert run.returncode and "EPIC_CARD=B52: no such card is known" in run.stdout and "Traceback" not in run.stdout
+
+
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """A plan, the first job of it run, and a plan again."""
