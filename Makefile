@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench fuzz faults test-slurm rulegraph lock another-build clean
+.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan paper-check plan bench fuzz faults test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -53,6 +53,12 @@ paper-plan: plan  ## what the paper's run would take, and what this machine lack
 
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
 	@EPIC_PLAN=1 $(if $(CARD),EPIC_CARD="$(CARD)") $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
+
+paper-check: $(READY)  ## minutes on a card: device tests, its vectors beside the CPU's, its rates, and the plan with them
+	@$(HERE) epic check-card --look
+	python -m pytest -q tests/device tests/unit/vectors/test_encode.py
+	@$(HERE) epic check-card
+	@$(MAKE) --no-print-directory paper-plan
 
 lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .

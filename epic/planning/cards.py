@@ -98,9 +98,10 @@ def speed_here() -> Speed:
     wanted, found = os.environ.get(CHOSEN, "").strip(), cards()
     if not wanted and not found:
         return NO_CARD
-    name = wanted or found[0].name
+    rates = measured_rates()
+    name = wanted or next((card.name for card in found if card.name in rates), found[0].name)
     card = card_named(name)
-    if measured := measured_rates().get(name):
+    if measured := rates.get(name):
         return Speed(card or PAPERS, measured["precisions"], f"as measured on {name} ({measured['on']})")
     if wanted and card is None:
         there = ", ".join(card.name for card in KNOWN)

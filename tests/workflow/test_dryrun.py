@@ -229,6 +229,22 @@ def test_a_plan_is_made_for_the_card_that_is_named_and_an_unknown_one_is_refused
     assert run.returncode and "EPIC_CARD=B52: no such card is known" in run.stdout and "Traceback" not in run.stdout
 
 
+def test_without_a_card_the_check_of_one_stops_at_once_with_one_line(repository, no_gpu):
+    run = subprocess.run(
+        ["make", "paper-check"], cwd=repository, capture_output=True, text=True, env=os.environ | {"PATH": no_gpu}
+    )
+    assert run.returncode and run.stdout == "" and run.stderr.startswith("epic check-card: GPU (CUDA): none; run where")
+    assert len([line for line in run.stderr.splitlines() if not line.startswith("make")]) == 1
+
+
+def test_the_check_of_a_card_runs_every_test_that_needs_one():
+    (recipe,) = re.findall(r"^paper-check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    needing = [
+        path for path in (ROOT / "tests").rglob("test_*.py") if re.search(r"(?m)^@.*skipif.*needs a GPU", path.read_text())
+    ]
+    assert "tests/device" in recipe and len(needing) and all(str(path.relative_to(ROOT)) in recipe for path in needing)
+
+
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
     """A plan, the first job of it run, and a plan again."""
