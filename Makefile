@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan paper-check plan bench fuzz faults test-slurm rulegraph lock another-build clean
+.PHONY: help setup smoke mini mini-seeds quick test test-paper lint unit paper paper-plan paper-check plan bench fuzz faults test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -43,6 +43,12 @@ SEEDS := results/mini/evaluate/epic-bm25-full/test.tsv $(foreach seed,43 44,resu
 mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (unpruned rows only)
 	@workflow/run.sh $(SEEDS) results/mini-seeds/significance/test.json --cores $(CORES)
 	@echo; $(HERE) epic spread $(SEEDS)
+
+# Both first stages where docTTTTTquery's predictions are there, else BM25 alone; QUICK=quick fetches them, 7.9 GB.
+QUICK ?= $(shell test -e "$${EPIC_DOWNLOADS:-downloads}/predicted_queries_topk_sampling.zip" && echo quick || echo quick-bm25)
+quick: $(READY)  ## a first answer on MS MARCO: the authors' weights and one model, dev-small and TREC DL (a GPU, the network and tens of GB)
+	@workflow/run.sh results/$(QUICK)/report.html results/$(QUICK)/table.md --cores $(CORES) --resources gpu=1
+	@echo; $(HERE) epic show results/$(QUICK)
 
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1

@@ -77,6 +77,11 @@ rule mini:
         deliverables_of("mini"),
 
 
+rule quick:
+    input:
+        deliverables_of("quick"),
+
+
 # On this machine, jobs side by side claim no more memory than there is, unless the command says how much.
 # Snakemake calls it `mem_mb`, whatever the unit in `--resources` was.
 if workflow.nodes is None and "mem_mb" not in workflow.global_resources:

@@ -106,8 +106,8 @@ def trained_on(settings: dict) -> dict:
 
 
 def encode_of(settings: dict) -> dict:
-    """Return the settings of encoding, but for the number of shards, which changes no vector."""
-    return {key: value for key, value in settings["encode"].items() if key != "shards"}
+    """Return the settings of encoding, but for those that change no vector: the shards, and which passages there are."""
+    return {key: value for key, value in settings["encode"].items() if key not in ("shards", "passages")}
 
 
 def download_named(settings: dict, file: str) -> dict:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from epic.corpus.msmarco import VOCABULARY
 from epic.experiment.lookup import find, systems, tuning_set, with_purpose
 from epic.planning.cards import Speed
+from epic.planning.rates import CANDIDATES_BEYOND
 
 
 class Job(NamedTuple):
@@ -56,29 +57,28 @@ def share_of(job) -> float:
 
 def passages_encoded(settings, given) -> float:
     """Return the number of passages that get vectors: all, or those that are candidates of some query."""
-    if settings["encode"].get("passages", "all") == "all":
+    if settings["encode"]["passages"] == "all":
         return given.collection.passages
-    return distinct_passages(sum(candidate_pairs(settings, given, stage) for stage in _reranked(settings)), given)
+    return distinct_passages(candidate_pairs(settings, given, reranked(settings)), given)
 
 
-def _reranked(settings) -> list[str]:
+def reranked(settings) -> list[str]:
     """List the first stages whose hits a model re-ranks."""
     return sorted({stage for stages in systems(settings).values() for stage in stages})
 
 
-def candidate_pairs(settings, given, first_stage: str | None, query_set: str | None = None) -> float:
-    """Return the candidates of a first stage, or of all that are re-ranked, down to the deepest cut-off that may be chosen."""
-    stages = [first_stage] if first_stage else _reranked(settings)
-    asked = {tuning_set(settings), *with_purpose(settings, "test")} if query_set is None else {query_set}
+def candidate_pairs(settings, given, first_stages: list[str]) -> float:
+    """Return the candidates of some first stages, of all queries and down to the deepest cut-off that may be chosen."""
+    asked = {tuning_set(settings), *with_purpose(settings, "test")}
     depths = {name: min(find(settings["query_sets"], name)["hits"], settings["tune"]["max_cutoff"]) for name in asked}
-    return len(stages) * sum(given.collection.queries[name] * depth for name, depth in depths.items())
+    return len(first_stages) * sum(given.collection.queries[name] * depth for name, depth in depths.items())
 
 
 def dense_bytes(settings, given, model: str) -> float:
     """Return the bytes of whole vectors for the candidates of timed queries, as encoding writes them: no cut-off is known yet."""
     timed = settings["latency"]
     stages = {row["first_stage"] for row in settings["rows"] if row.get("model") == model and row.get("keep") == "full"}
-    pairs = len(stages) * (timed["warm_up"] + timed["measured"]) * timed["hits"]
+    pairs = len(stages) * (timed["warm_up"] + timed["measured"]) * (timed["hits"] + CANDIDATES_BEYOND)
     return 2 * VOCABULARY * distinct_passages(pairs, given)
 
 

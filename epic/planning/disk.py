@@ -1,8 +1,11 @@
 """Bytes on the disk: the layers of a model's vectors, outputs that are temporary, and what lies there at once."""
 
+from itertools import pairwise
+
 from epic.experiment.lookup import TOGETHER
 
-TERM = 4  # bytes: a uint16 id and a float16 weight
+TERM, ROW_SUM = 4, 8  # bytes: a uint16 id and a float16 weight; a checksum in each row of a layer
+FEW = 4  # a layer that has at least so many times the terms of the one before stands alone
 KEPT = ["stores", "expanded"]  # of an experiment that does not say what it keeps: everything
 
 
@@ -13,24 +16,22 @@ def widths(settings: dict) -> list[int]:
 
 
 def layers(kept: list[int]) -> list[int]:
-    """Return the terms of each file of a model's vectors, from numbers of kept terms: a wider one holds only what the one
-    before it lacks, unless that has less than half of it; then it stands alone and is read alone.
+    """Return the terms of each layer of a model's vectors, from ascending numbers of kept terms: a wider layer holds only what
+    the one before it lacks, unless that has few; then it holds all, and is read alone.
     """
-    found, before = [], 0
-    for terms in kept:
-        found.append(terms - before if 2 * before >= terms else terms)
-        before = terms
-    return found
+    return [terms if FEW * before <= terms else terms - before for before, terms in pairwise([0, *kept])]
 
 
 def bytes_of_a_vector(settings: dict) -> int:
     """Return the bytes of a passage in all layers."""
-    return TERM * sum(layers(widths(settings)))
+    if "keep" not in settings["encode"]:
+        return TERM * widths(settings)[-1]
+    return sum(TERM * terms + ROW_SUM for terms in layers(widths(settings)))
 
 
-def is_copied(settings: dict) -> bool:
-    """Tell whether the stores of fewer terms are copies, made by pruning; else they are layers, which encoding writes."""
-    return "keep" not in settings["encode"]
+def is_copied(settings: dict, keep: int) -> bool:
+    """Tell whether a store of fewer terms is a copy, made by pruning; else it is a layer, which encoding writes."""
+    return keep not in settings["encode"].get("keep", [])
 
 
 def is_temporary(settings: dict, what: str) -> bool:

@@ -24,6 +24,7 @@ from epic.planning.amounts import (
     dense_bytes,
     distinct_passages,
     passages_encoded,
+    reranked,
     share_of,
 )
 from epic.planning.cards import NO_CARD, Speed
@@ -113,8 +114,13 @@ def _tokenise(job, settings, given):
 
 
 def _candidates(job, settings, given):
-    pairs = candidate_pairs(settings, given, job.wildcards.get("first_stage"), job.wildcards.get("query_set"))
+    pairs = candidate_pairs(settings, given, systems(settings)[job.wildcards["model"]])
     return Cost(rates.PAIR * pairs, rates.START + pairs * (rates.READ_LINE + rates.WRITE_LINE))
+
+
+def _positions(job, settings, given):
+    pairs = candidate_pairs(settings, given, reranked(settings))
+    return Cost(rates.POSITION * passages_encoded(settings, given), rates.START + pairs * rates.READ_LINE)
 
 
 def _encode(job, settings, given):
@@ -124,9 +130,7 @@ def _encode(job, settings, given):
     if is_temporary(settings, "stores"):
         temporary = size
     if any("/candidates" in path for path in job.inputs):  # their unpruned scores come from the same pass
-        scores = (
-            share * rates.PAIR_SCORE * sum(candidate_pairs(settings, given, stage) for stage in systems(settings).get(model, []))
-        )
+        scores = share * rates.PAIR_SCORE * candidate_pairs(settings, given, systems(settings).get(model, []))
         dense = share * dense_bytes(settings, given, model)
         size, temporary = size + scores + dense, temporary + dense
     seconds = rates.START_TORCH + _passages(passages, job, settings, given) + size * rates.DISK
@@ -134,7 +138,7 @@ def _encode(job, settings, given):
 
 
 def _prune(job, settings, given):
-    if not is_copied(settings):
+    if not is_copied(settings, int(job.wildcards["keep"])):
         return Cost(rates.SMALL, rates.START)
     passages = passages_encoded(settings, given)
     kept, encoded = (TERM * terms * passages for terms in (int(job.wildcards["keep"]), widths(settings)[-1]))
@@ -193,20 +197,21 @@ def _latency(job, settings, given):
     rows, timed = rows_timed(settings, job.wildcards["timed"]), settings["latency"]
     asked = timed["warm_up"] + timed["measured"]
     seconds = rates.START + len(rows) * (asked + timed["measured"]) * rates.TIMED_QUERY  # once more with nothing cached
-    pairs = {}  # of the unpruned rows of a model, whose candidates' vectors are made once, unless encoding has made them
+    pairs = {}  # of the unpruned rows of a model, whose candidates' vectors lie together while they are timed
     for row in rows:
-        if row.get("keep") == "full" and not _was_scored(job, row["model"]):
+        if row.get("keep") == "full":
             pairs[row["model"]] = pairs.get(row["model"], 0) + asked * (_cutoff(row, settings) + rates.CANDIDATES_BEYOND)
     passages = {model: distinct_passages(count, given) for model, count in pairs.items()}
     dense = 2 * rates.VOCABULARY * sum(passages.values())  # float16 for every term, during the measurement
-    seconds += sum(_passages(count, job, settings, given, model) for model, count in passages.items()) + dense * rates.DISK
+    made = {model: count for model, count in passages.items() if not _was_scored(job, model)}  # others are copied from encoding
+    seconds += sum(_passages(count, job, settings, given, model) for model, count in made.items()) + dense * rates.DISK
     return Cost(rates.SMALL * len(rows), seconds, scratch=dense)
 
 
 FORMULAS = {
     "fetch": _fetch, "data": _data, "queries": _queries, "triples": _triples, "encoder": _encoder, "expand": _expand,
-    "index": _index, "retrieve": _retrieve, "train": _train, "tokenise": _tokenise, "candidates": _candidates,
-    "encode": _encode, "prune": _prune, "weigh": _weigh,
+    "index": _index, "retrieve": _retrieve, "train": _train, "tokenise": _tokenise, "passages": _positions,
+    "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
 }  # fmt: skip
 

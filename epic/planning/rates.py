@@ -80,7 +80,7 @@ def store_memory(documents: int) -> int:
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
 CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
 PIECES = 2 * WORD_PIECES + 4  # bytes of a passage's word-pieces, and of where they begin
-PAIR, PAIR_SCORE = 12, 4  # bytes of a candidate: a query's and a passage's number; and of its unpruned score
+PAIR, PAIR_SCORE, POSITION = 12, 4, 8  # bytes of a candidate: the numbers of query and passage; its unpruned score; of a passage
 CANDIDATES_BEYOND = 20  # of latency's unpruned vectors: MORE in epic.vectors.at_query_time
 
 # Bytes.

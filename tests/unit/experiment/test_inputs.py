@@ -128,6 +128,10 @@ def test_rows_pages_and_tests_name_the_values_they_show():
 def test_the_whole_is_made_of_every_row_model_and_query_set():
     found = inputs.report(SMOKE)
     assert len(found["rows"]) == 25 and set(found["significance"]) == {"test"} and set(found["costs"]) == {"paper", "released"}
+    few = PAPER | {"encode": PAPER["encode"] | {"passages": "candidates"}}
+    assert (
+        set(inputs.by_model(PAPER)["frequencies"]) == {"paper", "released", "authors"} and not inputs.by_model(few)["frequencies"]
+    )
     assert set(inputs.by_model(PAPER)["histories"]) == {"paper", "released"} and len(inputs.by_row(SMOKE)["values"]) == 22
     assert inputs.cutoffs(SMOKE)["paper"]["bm25"] == Output("tune.cutoff", {"model": "paper", "first_stage": "bm25"})
     assert len(inputs.query_files(PAPER)) == 10 and list(inputs.checkpoints(PAPER)) == ["paper", "released", "authors"]

@@ -9,10 +9,10 @@ from epic.planning.disk import at_once, bytes_of_a_vector, is_copied, is_tempora
 @pytest.mark.parametrize(
     ("kept", "files"),
     [
-        ([100, 1000, 2000], [100, 1000, 1000]),  # the paper's: 2100 terms, 74 GB a model
+        ([100, 1000, 2000], [100, 1000, 1000]),  # the paper's: 2100 terms
         ([2000], [2000]),
         ([1000, 2000], [1000, 1000]),
-        ([100, 150, 1000], [100, 50, 1000]),
+        ([100, 150, 600, 601], [100, 50, 600, 1]),
         ([], []),
     ],
 )
@@ -23,8 +23,8 @@ def test_a_wider_layer_holds_what_the_one_before_lacks_unless_that_is_small(kept
 def test_an_experiment_says_what_it_keeps_as_one_number_or_as_several():
     old, new = {"encode": {"max_terms": 2000}}, {"encode": {"keep": [2000, 100, 1000]}}
     assert widths(old) == [2000] and widths(new) == [100, 1000, 2000]
-    assert bytes_of_a_vector(old) == 8000 and bytes_of_a_vector(new) == 8400
-    assert is_copied(old) and not is_copied(new)
+    assert bytes_of_a_vector(old) == 8000 and bytes_of_a_vector(new) == 8400 + 3 * 8
+    assert is_copied(old, 1000) and is_copied(new, 500) and not is_copied(new, 1000)
 
 
 def test_everything_is_kept_unless_the_experiment_says_otherwise():

@@ -105,7 +105,9 @@ def test_words_that_are_repeated_take_room_as_text_but_not_in_the_index(paper):
 
 def test_every_formula_belongs_to_a_rule_and_a_rule_without_one_is_small(paper):
     rules = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
-    assert all(f"rule {name}:" in rules for name in FORMULAS if name not in ("tokenise", "candidates"))  # about to be built
+    assert all(
+        f"rule {name}:" in rules for name in FORMULAS if name not in ("tokenise", "passages", "candidates")
+    )  # about to be built
     assert of(paper, "table").written <= 1e6 and of(paper, "table").seconds <= 10
 
 
@@ -135,13 +137,15 @@ def test_what_was_measured_counts_instead_of_peaks(paper):
     assert asked.seconds == pytest.approx(69.8 + 6)
 
 
-LAYERED = {"encode": {"shards": 64, "keep": [100, 1000, 2000], "token_budget": 65536, "vocabulary_block": 2048}}
+LAYERED = {
+    "encode": {"shards": 64, "passages": "all", "keep": [100, 1000, 2000], "token_budget": 65536, "vocabulary_block": 2048}
+}
 
 
 def test_layers_are_written_once_and_pruning_copies_nothing(paper):
     layered = paper | LAYERED
     shard = cost(Job("encode", {"model": "paper", "scatteritem": "1-of-64"}, gpus=1), layered, MSMARCO)
-    assert 64 * shard.written == 8_841_823 * 4 * 2100 and not shard.temporary
+    assert 64 * shard.written == 8_841_823 * (4 * 2100 + 3 * 8) and not shard.temporary  # with a checksum in each row
     assert cost(Job("prune", {"model": "paper", "keep": "1000"}), layered, MSMARCO).written <= 1e6
 
 
@@ -151,9 +155,9 @@ def test_word_pieces_and_candidates_take_little_room(paper):
     halves = [cost(Job("tokenise", {"scatteritem": f"{place}-of-2"}, threads=2), paper, MSMARCO) for place in (1, 2)]
     assert sum(half.written for half in halves) == pieces.written
     pairs = 2 * 200 * (200 + 6980 + 55_578 + 43 + 54)  # two first stages are re-ranked, down to the deepest cut-off
-    assert cost(Job("candidates", {}), paper, MSMARCO).written == 12 * pairs
-    one = cost(Job("candidates", {"first_stage": "bm25", "query_set": "dl19"}), paper, MSMARCO)
-    assert one.written == 12 * 43 * 200
+    assert cost(Job("candidates", {"model": "paper"}), paper, MSMARCO).written == 12 * pairs
+    few = paper | {"encode": paper["encode"] | {"passages": "candidates"}}
+    assert cost(Job("passages", {}), few, MSMARCO).written < 8 * 8_841_823
 
 
 def test_unpruned_work_is_cheap_where_encoding_has_scored_the_candidates(paper):
@@ -165,7 +169,7 @@ def test_unpruned_work_is_cheap_where_encoding_has_scored_the_candidates(paper):
     alone, read = (
         cost(Job("latency", {"timed": "epic-bm25-full"}, gpus=1, inputs=inputs), paper, MSMARCO) for inputs in ((), scored)
     )
-    assert alone.scratch > 14e9 and not read.scratch and read.seconds < alone.seconds
+    assert alone.scratch == read.scratch > 14e9 and read.seconds < alone.seconds - 600  # they are copied
     other = cost(Job("rerank", names["rerank"], gpus=1, inputs=("results/paper/encode/released/1-of-64",)), paper, MSMARCO)
     assert other.seconds > HOUR
 
@@ -174,7 +178,7 @@ def test_scores_and_whole_vectors_of_candidates_are_written_by_encoding_that_has
     shard = Job("encode", {"model": "paper", "scatteritem": "1-of-64"}, gpus=1)
     plain, scoring = (cost(some, paper, MSMARCO) for some in (shard, shard._replace(inputs=("results/paper/candidates/a",))))
     scores = 4 * 2 * 200 * (200 + 6980 + 55_578 + 43 + 54)
-    most = 2 * 30_522 * 2 * 2000 * 100  # if all were different
+    most = 2 * 30_522 * 2 * 2000 * 120  # if all were different
     assert 0.95 * most < 64 * (scoring.written - plain.written) - scores < most
     assert 64 * scoring.temporary == pytest.approx(64 * (scoring.written - plain.written) - scores)  # only the scores stay
 

@@ -16,7 +16,7 @@ QUICK = {  # they write little and take seconds, whatever the collection: the pl
     "boolq", "charts", "claims", "costs", "curves", "cutoffs", "experiment", "figures", "frequencies", "interpret", "metadata",
     "pruning", "replay", "report", "rows", "statistics", "table", "words",
 }  # fmt: skip
-AHEAD = {"tokenise", "candidates"}  # formulas of stages that are about to be built
+AHEAD = {"tokenise", "passages", "candidates"}  # formulas of stages that are about to be built
 WHERE_UNPRUNED = {"rerank", "latency"}  # they open the collection for rows that keep all terms; sources.py knows
 ONLY_COUNT = {"prune", "metadata", "statistics"}  # they read the manifest's number of documents, not the documents
 
