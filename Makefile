@@ -17,7 +17,7 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 export LC_ALL := C.UTF-8
 export VERBOSE  # 1 shows Snakemake's own lines
 
-.PHONY: help setup smoke mini mini-seeds test test-paper lint unit paper paper-plan plan bench fuzz faults test-slurm rulegraph lock another-build clean
+.PHONY: help setup smoke mini mini-seeds quick test test-paper lint unit paper paper-plan paper-check plan bench fuzz faults test-slurm rulegraph lock another-build clean
 .DEFAULT_GOAL := help
 
 help:  ## list the targets
@@ -44,15 +44,27 @@ mini-seeds: $(READY)  ## mini's model with two more seeds: how much is chance (u
 	@workflow/run.sh $(SEEDS) results/mini-seeds/significance/test.json --cores $(CORES)
 	@echo; $(HERE) epic spread $(SEEDS)
 
+# Both first stages where docTTTTTquery's predictions are there, else BM25 alone; QUICK=quick fetches them, 7.9 GB.
+QUICK ?= $(shell test -e "$${EPIC_DOWNLOADS:-downloads}/predicted_queries_topk_sampling.zip" && echo quick || echo quick-bm25)
+quick: $(READY)  ## a first answer on MS MARCO: the authors' weights and one model, dev-small and TREC DL (a GPU, the network and tens of GB)
+	@workflow/run.sh results/$(QUICK)/report.html results/$(QUICK)/table.md --cores $(CORES) --resources gpu=1
+	@echo; $(HERE) epic show results/$(QUICK)
+
 paper: $(READY)  ## reproduce the paper (a GPU, the network and hundreds of GB)
 	@workflow/run.sh --cores $(CORES) --resources gpu=1
 	@echo; $(HERE) epic show results/$@
 
 paper-plan: TARGET = all
-paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing)
+paper-plan: plan  ## what the paper's run would take, and what this machine lacks (runs nothing; CARD=A100: on that card)
 
 plan: $(READY)  ## the same for any file: make plan TARGET=results/smoke/table.md
-	@EPIC_PLAN=1 $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
+	@EPIC_PLAN=1 $(if $(CARD),EPIC_CARD="$(CARD)") $(HERE) snakemake $(or $(TARGET),all) --cores $(CORES) --resources gpu=1 --nolock --quiet progress rules host reason
+
+paper-check: $(READY)  ## minutes on a card: device tests, its vectors beside the CPU's, its rates, and the plan with them
+	@$(HERE) epic check-card --look
+	python -m pytest -q tests/device tests/unit/vectors/test_encode.py
+	@$(HERE) epic check-card
+	@$(MAKE) --no-print-directory paper-plan
 
 lint: $(READY)  ## ruff, snakefmt, snakemake's own linter and hadolint
 	ruff check .

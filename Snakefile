@@ -79,6 +79,11 @@ rule mini:
         deliverables_of("mini"),
 
 
+rule quick:
+    input:
+        deliverables_of("quick"),
+
+
 # On this machine, jobs side by side claim no more memory than there is, unless the command says how much.
 # Snakemake calls it `mem_mb`, whatever the unit in `--resources` was.
 if workflow.nodes is None and "mem_mb" not in workflow.global_resources:
@@ -92,10 +97,10 @@ onstart:
     place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
     plan = bool(os.environ.get("EPIC_PLAN"))
     refused = preflight(EXPERIMENTS, jobs, place, only_plan=plan)
-    if plan:
-        sys.exit()
     if refused:
         raise refusal(refused)
+    if plan:
+        sys.exit()
     try:
         run_lock.take("results")
     except ValueError as error:

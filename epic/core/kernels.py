@@ -2,9 +2,12 @@
 
 import logging
 
+import numpy as np
 from numba import njit
 
 log = logging.getLogger(__name__)
+# numba has no float16 on the CPU: kernels read 16-bit patterns and widen them by this table.
+WIDE = np.arange(65_536, dtype=np.uint16).view(np.float16).astype(np.float32)  # (65536,)
 
 
 def compiled(function):

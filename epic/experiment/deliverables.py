@@ -11,7 +11,8 @@ def figures_of(settings: dict) -> list[str]:
     """List every figure of an experiment: those of the paper first."""
     models = models_with_rows(settings)
     shown = settings["texts"]["queries"] or settings["texts"]["passages"]
-    names = [f"frequencies-{model}" for model in models["precomputing"]]
+    whole = settings["encode"]["passages"] == "all"  # else nothing is known of most values
+    names = [f"frequencies-{model}" for model in models["precomputing"] if whole]
     names += [f"words-{model}" for model in models["precomputing"] if shown]
     names += ["tradeoff", *(["pruning"] if models["precomputing"] else []), *(["cutoffs"] if models["all"] else []), "stages"]
     return names + [f"training-{model}" for model in models["trained"]]

@@ -212,7 +212,8 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     models = lookup.models_with_rows(settings)
     kinds = {"histories": ("trained", "train.history"), "frequencies": ("precomputing", "frequencies.counts")}
     kinds |= {"costs": ("precomputing", "costs.costs"), "texts": ("precomputing", "interpret.texts")}
-    return {kind: {model: output(name, model=model) for model in models[which]} for kind, (which, name) in kinds.items()}
+    found = {kind: {model: output(name, model=model) for model in models[which]} for kind, (which, name) in kinds.items()}
+    return found if settings["encode"]["passages"] == "all" else found | {"frequencies": {}}  # else most values are not known
 
 
 def by_row(settings: dict) -> dict[str, dict[str, Output]]:

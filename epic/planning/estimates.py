@@ -1,51 +1,43 @@
-"""The cost of a job, by a formula over its settings: bytes it writes, seconds it runs. The numbers are in planning.rates."""
+"""The cost of a job, by a formula over its settings: bytes it writes, seconds it runs.
 
-import math
-from typing import NamedTuple
+The numbers are in planning.rates, what a GPU does in planning.cards, and the layers of stores in planning.disk.
+"""
 
 from epic.corpus.folder import MADE
-from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, rows_timed, tuning_set, validation_set
-from epic.planning import rates
-from epic.vectors.layers import chain, enough, planned
-
-ROW_SUM = 8  # bytes of a row's checksum
-
-
-class Job(NamedTuple):
-    """A job that would run, as the workflow describes it."""
-
-    rule: str
-    wildcards: dict[str, str]
-    threads: int = 1
-    gpus: int = 0
-    memory_mb: int = 0
-    local: bool = True  # it runs on this machine, not on a node of a cluster
-    outputs: tuple[str, ...] = ()
-
-
-class Collection(NamedTuple):
-    """The sizes of a collection and of its query sets."""
-
-    passages: int
-    passage_bytes: float
-    queries: dict[str, int]  # query set -> number of queries
-
-
-class Cost(NamedTuple):
-    """The cost of one job: bytes it leaves on the disk, bytes it needs there while it runs, and its time."""
-
-    written: float
-    seconds: float
-    scratch: float = 0.0
+from epic.experiment.lookup import (
+    encoder_named,
+    find,
+    is_pruned,
+    precomputes,
+    rows_timed,
+    systems,
+    tuning_set,
+    validation_set,
+)
+from epic.planning import flop, rates
+from epic.planning.amounts import (
+    Collection,
+    Cost,
+    Given,
+    Job,
+    candidate_pairs,
+    dense_bytes,
+    distinct_passages,
+    passages_encoded,
+    reranked,
+    share_of,
+)
+from epic.planning.cards import NO_CARD, Speed
+from epic.planning.disk import ROW_SUM, TERM, bytes_of_a_vector, is_copied, is_temporary
 
 
-def cost(job: Job, settings: dict, collection: Collection) -> Cost:
+def cost(job: Job, settings: dict, collection: Collection, speed: Speed = NO_CARD) -> Cost:
     """Estimate one job; a rule without a formula writes little and ends quickly."""
     formula = FORMULAS.get(job.rule)
-    return formula(job, settings, collection) if formula else Cost(rates.SMALL, rates.START)
+    return formula(job, settings, Given(collection, speed)) if formula else Cost(rates.SMALL, rates.START)
 
 
-def _fetch(job, settings, collection):
+def _fetch(job, settings, given):
     (download,) = (download for download in settings["downloads"] if download["file"] == job.wildcards["file"])
     return Cost(0.0, rates.START + size_of_download(download) * rates.DISK)  # epic.planning.sources counts what is fetched
 
@@ -55,142 +47,178 @@ def size_of_download(download: dict) -> float:
     return download["bytes"] or rates.DOWNLOAD_OF_UNKNOWN_SIZE
 
 
-def _data(job, settings, collection):
+def _data(job, settings, given):
     repair = 0 if settings["data"]["documents"].startswith(("path:", MADE)) else rates.REPAIR
-    return Cost(rates.SMALL, rates.START + collection.passages * (repair + rates.STORE))
+    return Cost(rates.SMALL, rates.START + given.collection.passages * (repair + rates.STORE))
 
 
-def _queries(job, settings, collection):
-    return Cost(rates.QUERY * _asked(job, collection), rates.START)
+def _queries(job, settings, given):
+    return Cost(rates.QUERY * _asked(job, given), rates.START)
 
 
-def _triples(job, settings, collection):
+def _triples(job, settings, given):
     count = settings["train"]["max_validations"] * settings["train"]["validate_every"]
     return Cost(rates.TRIPLE * count, rates.START + rates.DOCPAIR * count)
 
 
-def _encoder(job, settings, collection):
+def _encoder(job, settings, given):
     source = encoder_named(settings, job.wildcards["encoder"])["source"]
     return Cost(rates.encoder_named(source).weights, rates.START)
 
 
-def _expand(job, settings, collection):
-    text = _text(job, settings, collection)
+def _expand(job, settings, given):
+    text = _text(job, settings, given)
     reading = rates.READ + rates.PREDICTED * _samples(job, settings)
-    return Cost(text + rates.JSON_LINE * collection.passages, rates.START + collection.passages * reading)
+    size = text + rates.JSON_LINE * given.collection.passages
+    temporary = size if is_temporary(settings, "expanded") else 0.0
+    return Cost(size, rates.START + given.collection.passages * reading, temporary=temporary)
 
 
-def _index(job, settings, collection):
-    text = _text(job, settings, collection)
-    indexed = collection.passages * collection.passage_bytes if _weighted(job, settings) else text  # a repeated word is a number
+def _index(job, settings, given):
+    text = _text(job, settings, given)
+    indexed = (
+        given.collection.passages * given.collection.passage_bytes if _weighted(job, settings) else text
+    )  # a repeated word is a number
     size = rates.INDEXED * indexed
     return Cost(size, rates.START + text * rates.INDEX / job.threads, scratch=size)  # merging into one segment: it is there twice
 
 
-def _retrieve(job, settings, collection):
-    hits = _asked(job, collection) * _hits(job, settings)
-    search = _asked(job, collection) * rates.SEARCH / job.threads
+def _retrieve(job, settings, given):
+    hits = _asked(job, given) * _hits(job, settings)
+    search = _asked(job, given) * rates.SEARCH / job.threads
     return Cost(rates.RUN_LINE * hits, rates.START + search + hits * rates.READ_LINE)
 
 
-def _train(job, settings, collection):
+def _train(job, settings, given):
     model, encoder, train = find(settings["models"], job.wildcards["model"]), _encoder_of(job, settings), settings["train"]
     size = encoder.weights + encoder.decoder * (model["settings"].get("formulation") == "paper")
     if not model["loss"]:
         return Cost(size, rates.START_TORCH)
     validations = min(train["max_validations"], rates.VALIDATIONS_TO_BEST + train["patience"])
-    judged = collection.queries[validation_set(settings)] * train["validation_hits"]
+    judged = distinct_passages(given.collection.queries[validation_set(settings)] * train["validation_hits"], given)
     triples = validations * train["validate_every"]
     if job.gpus:
-        seconds = triples * encoder.gpu_triple
+        work = triples * flop.triple(encoder.shape) + validations * judged * flop.body(encoder.shape, flop.PASSAGE)
+        seconds = work / given.speed.training(train["precision"])
     else:
-        seconds = (triples * encoder.triple + validations * _distinct(judged, collection) * encoder.passage) / train["threads"]
+        seconds = (triples * encoder.triple + validations * judged * encoder.passage) / train["threads"]
     state = rates.TRAINING_STATE * size  # stays until the whole run has ended; a new one is written before the old one is removed
     return Cost(size + state, rates.START_TORCH + seconds, scratch=state)
 
 
-def _encode(job, settings, collection):
-    _, _, shards = job.wildcards["scatteritem"].partition("-of-")
-    passages = collection.passages / int(shards)
-    size = _bytes_of(_layers(settings)) * passages
-    return Cost(size, rates.START_TORCH + _passages(passages, job, settings) + size * rates.DISK)
+def _tokenise(job, settings, given):
+    passages = share_of(job) * passages_encoded(settings, given)
+    size = rates.PIECES * passages
+    seconds = rates.START + passages * (rates.READ + rates.TOKENISE / max(1, job.threads)) + size * rates.DISK
+    return Cost(size, seconds)
 
 
-def _prune(job, settings, collection):
-    keep, layers = min(int(job.wildcards["keep"]), rates.VOCABULARY), _layers(settings)
-    if chain(layers, keep):  # nothing is copied
+def _candidates(job, settings, given):
+    pairs = candidate_pairs(settings, given, systems(settings)[job.wildcards["model"]])
+    return Cost(rates.PAIR * pairs, rates.START + pairs * (rates.READ_LINE + rates.WRITE_LINE))
+
+
+def _positions(job, settings, given):
+    pairs = candidate_pairs(settings, given, reranked(settings))
+    return Cost(rates.POSITION * passages_encoded(settings, given), rates.START + pairs * rates.READ_LINE)
+
+
+def _encode(job, settings, given):
+    share, model = share_of(job), job.wildcards["model"]
+    passages = share * passages_encoded(settings, given)
+    size, temporary = bytes_of_a_vector(settings) * passages, 0.0
+    if is_temporary(settings, "stores"):
+        temporary = size
+    if any("/candidates" in path for path in job.inputs):  # their unpruned scores come from the same pass
+        scores = share * rates.PAIR_SCORE * candidate_pairs(settings, given, systems(settings).get(model, []))
+        dense = share * dense_bytes(settings, given, model)
+        size, temporary = size + scores + dense, temporary + dense
+    seconds = rates.START_TORCH + _passages(passages, job, settings, given) + size * rates.DISK
+    return Cost(size, seconds, temporary=temporary)
+
+
+def _prune(job, settings, given):
+    if not is_copied(settings, int(job.wildcards["keep"])):
         return Cost(rates.SMALL, rates.START)
-    kept = (4 * keep + ROW_SUM) * collection.passages
-    read = _bytes_of(chain(layers, enough(layers, keep))) * collection.passages
-    return Cost(kept, rates.START + collection.passages * rates.PRUNE + (kept + read) * rates.DISK)
+    passages = passages_encoded(settings, given)
+    keep = min(int(job.wildcards["keep"]), rates.VOCABULARY)
+    kept, encoded = (TERM * keep + ROW_SUM) * passages, bytes_of_a_vector(settings, keep) * passages
+    temporary = kept if is_temporary(settings, "stores") else 0.0
+    return Cost(kept, rates.START + passages * rates.PRUNE + (kept + encoded) * rates.DISK, temporary=temporary)
 
 
-def _layers(settings) -> list:
-    return planned(settings["encode"]["keep"], rates.VOCABULARY)
-
-
-def _bytes_of(layers) -> int:
-    """Return the bytes of a passage in some layers: a term has 2, its weight 2, and a row a checksum."""
-    return sum(4 * layer.width + ROW_SUM for layer in layers)
-
-
-def _weigh(job, settings, collection):
-    encoder, asked = _encoder_of(job, settings), _asked(job, collection)
-    pace = encoder.gpu_query if job.gpus else encoder.query / settings["compute"]["threads"]
+def _weigh(job, settings, given):
+    encoder, asked = _encoder_of(job, settings), _asked(job, given)
+    compute = settings["compute"]
+    pace = given.speed.query(compute["precision"]) if job.gpus else encoder.query / compute["threads"]
     return Cost(rates.QUERY_VECTOR * asked, rates.START_TORCH + asked * pace)
 
 
-def _tune(job, settings, collection):
-    tuned_on = find(settings["query_sets"], tuning_set(settings))
-    pairs = collection.queries[tuned_on["id"]] * min(tuned_on["hits"], settings["tune"]["max_cutoff"])
-    scored = _scored(pairs, settings, job.wildcards["model"], collection)
-    return Cost(rates.SMALL, rates.START_TORCH + _passages(scored, job, settings))
+def _tune(job, settings, given):
+    tuned_on, model = find(settings["query_sets"], tuning_set(settings)), job.wildcards["model"]
+    pairs = given.collection.queries[tuned_on["id"]] * min(tuned_on["hits"], settings["tune"]["max_cutoff"])
+    return Cost(rates.SMALL, _unpruned(pairs, job, settings, given, model))
 
 
-def _rerank(job, settings, collection):
-    row, asked = find(settings["rows"], job.wildcards["row"]), _asked(job, collection)
+def _rerank(job, settings, given):
+    row, asked = find(settings["rows"], job.wildcards["row"]), _asked(job, given)
     lines = asked * _hits(job, settings)
     pairs = asked * min(_cutoff(row, settings), _hits(job, settings))
     seconds = rates.START + lines * (rates.READ_LINE + rates.WRITE_LINE)
-    if not is_pruned(row):
-        seconds += rates.START_TORCH + _passages(_scored(pairs, settings, row["model"], collection), job, settings, row["model"])
-    else:
+    if is_pruned(row):
         seconds += pairs * (rates.LOAD_HITS + rates.SCORE_HITS)
+    else:
+        seconds += _unpruned(pairs, job, settings, given, row["model"])
     return Cost(rates.RERANKED_LINE * lines, seconds)
 
 
-def _evaluate(job, settings, collection):
-    asked = _asked(job, collection)
+def _unpruned(pairs, job, settings, given, model) -> float:
+    """Return the seconds for unpruned scores: read, if encoding has written them; else the model runs over the candidates."""
+    if _was_scored(job, model):
+        return rates.START + pairs * rates.READ_LINE
+    times = distinct_passages(pairs, given) if precomputes(settings, model) else pairs
+    return rates.START_TORCH + _passages(times, job, settings, given, model, flop.body)
+
+
+def _was_scored(job, model: str) -> bool:
+    """Tell whether a job reads what encoding wrote of the candidates: today unpruned work reads nothing of encoding."""
+    return any(f"/encode/{model}/" in path or f"/scores/{model}" in path for path in job.inputs)
+
+
+def _evaluate(job, settings, given):
+    asked = _asked(job, given)
     return Cost(rates.QUERY_VALUES * asked, rates.START + asked * _hits(job, settings) * rates.EVALUATE_LINE)
 
 
-def _significance(job, settings, collection):
+def _significance(job, settings, given):
     return Cost(rates.SMALL, rates.START + rates.COMPARISON * sum(len(family["pairs"]) for family in settings["comparisons"]))
 
 
-def _latency(job, settings, collection):
+def _latency(job, settings, given):
     rows, timed = rows_timed(settings, job.wildcards["timed"]), settings["latency"]
     asked = timed["warm_up"] + timed["measured"]
     seconds = rates.START + len(rows) * (asked + timed["measured"]) * rates.TIMED_QUERY  # once more with nothing cached
-    pairs = {}  # of the unpruned rows of a model, whose candidates' vectors are made once
+    pairs = {}  # of the unpruned rows of a model, whose candidates' vectors lie together while they are timed
     for row in rows:
         if row.get("keep") == "full":
             pairs[row["model"]] = pairs.get(row["model"], 0) + asked * (_cutoff(row, settings) + rates.CANDIDATES_BEYOND)
-    passages = {model: _distinct(count, collection) for model, count in pairs.items()}
+    passages = {model: distinct_passages(count, given) for model, count in pairs.items()}
     dense = 2 * rates.VOCABULARY * sum(passages.values())  # float16 for every term, during the measurement
-    seconds += sum(_passages(count, job, settings, model) for model, count in passages.items()) + dense * rates.DISK
+    made = {model: count for model, count in passages.items() if not _was_scored(job, model)}  # others are copied from encoding
+    seconds += sum(_passages(count, job, settings, given, model) for model, count in made.items()) + dense * rates.DISK
     return Cost(rates.SMALL * len(rows), seconds, scratch=dense)
 
 
 FORMULAS = {
     "fetch": _fetch, "data": _data, "queries": _queries, "triples": _triples, "encoder": _encoder, "expand": _expand,
-    "index": _index, "retrieve": _retrieve, "train": _train, "encode": _encode, "prune": _prune, "weigh": _weigh,
+    "index": _index, "retrieve": _retrieve, "train": _train, "tokenise": _tokenise, "passages": _positions,
+    "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
 }  # fmt: skip
 
 
-def _asked(job, collection) -> int:
-    return collection.queries[job.wildcards["query_set"]]
+def _asked(job, given) -> int:
+    return given.collection.queries[job.wildcards["query_set"]]
 
 
 def _hits(job, settings) -> int:
@@ -208,11 +236,11 @@ def _samples(job, settings) -> int:
     return (predicted["samples"] or rates.JOINED_QUERIES) if predicted else 0
 
 
-def _text(job, settings, collection) -> float:
+def _text(job, settings, given) -> float:
     """Return the bytes of a first stage's passages, with the queries predicted for them, or with their words repeated."""
     if _weighted(job, settings):
-        return collection.passages * rates.WEIGHTED
-    return collection.passages * (collection.passage_bytes + rates.PREDICTION * _samples(job, settings))
+        return given.collection.passages * rates.WEIGHTED
+    return given.collection.passages * (given.collection.passage_bytes + rates.PREDICTION * _samples(job, settings))
 
 
 def _weighted(job, settings) -> bool:
@@ -224,17 +252,9 @@ def _cutoff(row, settings) -> int:
     return min(rates.CUTOFF_EXPANDED if expanded else rates.CUTOFF, settings["tune"]["max_cutoff"])
 
 
-def _passages(count: float, job, settings, name=None) -> float:
-    """Return the seconds to run so many passages through a model."""
-    encoder = _encoder_of(job, settings, name)
-    return count * (encoder.gpu_passage if job.gpus else encoder.passage / settings["compute"]["threads"])
-
-
-def _scored(pairs: float, settings, model: str, collection) -> float:
-    """How often a model runs: once for each passage, or once for each pair where nothing is precomputed."""
-    return _distinct(pairs, collection) if precomputes(settings, model) else pairs
-
-
-def _distinct(pairs: float, collection) -> float:
-    """Return the number of distinct passages among random candidates; real ones repeat more often."""
-    return collection.passages * -math.expm1(-pairs / collection.passages)
+def _passages(count: float, job, settings, given, name=None, work=flop.passage) -> float:
+    """Return the seconds to run so many passages through a model; work: operations of one, by shape and word-pieces."""
+    encoder, compute = _encoder_of(job, settings, name), settings["compute"]
+    if job.gpus:
+        return count * work(encoder.shape, flop.PASSAGE) / given.speed.encoding(compute["precision"])
+    return count * encoder.passage / compute["threads"]

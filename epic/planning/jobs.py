@@ -13,7 +13,8 @@ def described(jobs, order: list[str]) -> dict[str, list[Job]]:
         asked = job.resources.get("gpu"), memory and memory.evaluate(job.wildcards).value
         gpus, memory = (value if isinstance(value, int) else 0 for value in asked)
         if "experiment" in names:
-            facts = Job(job.rule.name, names, job.threads, gpus, memory, job.is_local, tuple(map(str, job.output)))
+            files = (tuple(map(str, some)) for some in (job.output, job.input))
+            facts = Job(job.rule.name, names, job.threads, gpus, memory, job.is_local, *files)
             found.setdefault(names["experiment"], []).append(facts)
     return found
 
@@ -29,9 +30,13 @@ def preflight(experiments: dict, jobs: dict[str, list[Job]], place: Place, only_
     """Return the unmet needs of jobs by experiment, or None; if only the plan is asked for, print it."""
     import sys
 
+    from epic.core.files import InputError
     from epic.planning.preflight import planned, refusal, survey, warnings
 
-    surveys = [survey(name, experiments[name], found, place) for name, found in sorted(jobs.items())]
+    try:
+        surveys = [survey(name, experiments[name], found, place) for name, found in sorted(jobs.items())]
+    except InputError as error:  # a card that nobody knows
+        return str(error)
     if only_plan:
         print(*map(planned, surveys), sep="\n")
         return None

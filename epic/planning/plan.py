@@ -4,7 +4,8 @@ import sys
 from typing import NamedTuple
 
 from epic.core.terminal import columns
-from epic.planning import rates
+from epic.planning.cards import NO_CARD, Speed
+from epic.planning.disk import at_once
 from epic.planning.estimates import Collection, Cost, Job, cost
 
 GB, HOUR = 1e9, 3600.0
@@ -47,21 +48,32 @@ class Plan(NamedTuple):
     growth: float  # of the results, beyond the bytes that are there and will be overwritten
     scratch: float  # more, while jobs run
     sources: Cost  # to be fetched, into the folders of ir_datasets and Hugging Face
+    passing: float = 0.0  # the most that lies there at once of what is removed again
+    speed: Speed = NO_CARD
 
 
 NOTHING = Cost(0.0, 0.0)
 
 
 def plan(
-    jobs: list[Job], settings: dict, collection: Collection, place: Place, sources: Cost = NOTHING, present: float = 0
+    jobs: list[Job],
+    settings: dict,
+    collection: Collection,
+    place: Place,
+    sources: Cost = NOTHING,
+    present: float = 0,
+    speed: Speed = NO_CARD,
 ) -> Plan:
-    """Plan some jobs, which will overwrite `present` bytes."""
+    """Plan some jobs, which will overwrite `present` bytes, on a card of some speed."""
+    found = [(job, cost(job, settings, collection, speed)) for job in jobs]
     by_rule: dict[str, list[tuple[Job, Cost]]] = {}
-    for job in jobs:
-        by_rule.setdefault(job.rule, []).append((job, cost(job, settings, collection)))
-    stages = [_stage(name, found, place) for name, found in by_rule.items()]
-    scratch = sum(_scratch(found, place) for found in by_rule.values())
-    return Plan(stages, max(0.0, sum(stage.written for stage in stages) - present), scratch, sources)
+    for job, one in found:
+        by_rule.setdefault(job.rule, []).append((job, one))
+    stages = [_stage(name, some, place) for name, some in by_rule.items()]
+    scratch = sum(_scratch(some, place) for some in by_rule.values())
+    kept = sum(one.written - one.temporary for _, one in found)
+    passing = at_once(found, one_after_the_other=place.cluster_jobs is None)
+    return Plan(stages, max(0.0, kept - present), scratch, sources, passing, speed)
 
 
 def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
@@ -95,7 +107,10 @@ def cost_table(found: Plan, place: Place) -> str:
     jobs, *sums = _sums(found.stages)
     total = _line("total", jobs, sums[0] + found.sources.written, sums[1], sums[2] + found.sources.seconds)
     text = [f"  {line}" for line in columns([*lines, total], texts=1)]
-    return "\n".join([*text, f"  ({where(place, sums[1] > 0)}, one stage after another; {rates.HARDWARE})"])
+    gpus = f"GPU work as {found.speed.said}, the rest " if sums[1] else ""
+    return "\n".join(
+        [*text, f"  ({where(place, sums[1] > 0)}, one stage after another; estimates: {gpus}as on cores of an AMD EPYC)"]
+    )
 
 
 def _sums(stages: list[Stage]) -> list[float]:

@@ -7,6 +7,7 @@ from epic.core.files import size_of
 from epic.core.terminal import columns
 from epic.corpus.boolq import WHEEL
 from epic.planning import probes, rates
+from epic.planning.cards import speed_here
 from epic.planning.estimates import Cost, Job
 from epic.planning.plan import Place, Plan, cost_table, plan
 from epic.planning.probes import Check
@@ -30,7 +31,7 @@ def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Su
     present = sum(size_of(path) for job in jobs for path in job.outputs)
     downloaded = sum(source.size for source in absent if source.hosts)  # the rest is made from it
     sources = Cost(sum(source.size for source in absent), downloaded * rates.DOWNLOAD)
-    found = plan(jobs, settings, collection_of(settings), place, sources, present)
+    found = plan(jobs, settings, collection_of(settings), place, sources, present, speed_here())
     return Survey(experiment, place, found, checks(jobs, absent, found, place))
 
 
@@ -40,7 +41,8 @@ def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> 
     needs = [probes.gpu()] if any(job.gpus for job in here) else []
     if megabytes := max((job.memory_mb for job in here), default=0):
         needs.append(probes.memory(megabytes))
-    sizes = [("results", Path("results"), found.growth), ("while they are made", Path("results"), found.scratch)]
+    sizes = [("results", Path("results"), found.growth), ("temporary results", Path("results"), found.passing)]
+    sizes += [("while they are made", Path("results"), found.scratch)]
     sizes += [("sources", source.folder, source.size) for source in absent]
     sizes += [("spare for ir_datasets", source.folder, source.spare) for source in absent]
     needs += probes.disks(sizes)

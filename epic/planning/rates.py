@@ -1,19 +1,19 @@
 """Sizes and durations: the one place for such numbers, each with its source. All are estimates.
 
 "performance" is docs/performance.md, measured on one thread of an AMD EPYC; "measured" is a single run on the
-same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti.
+same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti. What GPUs do is in planning.cards.
 """
 
 from typing import NamedTuple
 
-from epic.corpus.msmarco import PASSAGES, QUERIES, VOCABULARY
+from epic.corpus.msmarco import QUERIES, VOCABULARY
 from epic.experiment.lookup import find, is_pruned
-
-HARDWARE = "estimates: GPU work as on a GeForce GTX 1080 Ti, the rest as on cores of an AMD EPYC"
+from epic.planning import cards
+from epic.planning.flop import WORD_PIECES, Shape
 
 
 class Encoder(NamedTuple):
-    """An encoder's size in bytes and its pace in seconds: on one thread of a CPU, and on a GPU."""
+    """An encoder's size in bytes, its pace in seconds on one thread of a CPU, and its shape, from which follows that of a GPU."""
 
     memory_mb: int  # of a job that runs it, with some reserve
     weights: int  # model.safetensors
@@ -21,9 +21,7 @@ class Encoder(NamedTuple):
     passage: float  # CPU, 90 word-pieces
     query: float
     triple: float  # a training step's share
-    gpu_passage: float
-    gpu_query: float
-    gpu_triple: float  # with its share of validation
+    shape: Shape
 
 
 SMALLER = 0.079 / 0.340  # MiniLM takes this part of BERT-base's time (performance); also used if only one was measured
@@ -34,9 +32,7 @@ BERT_BASE = Encoder(
     passage=0.340,  # performance
     query=0.045,  # performance
     triple=1.9 / 8 / SMALLER,  # performance has MiniLM's: 1.9 s for 8 triples
-    gpu_passage=14 * 3600 / PASSAGES,  # paper: 14 hours for all passages
-    gpu_query=0.018,  # the authors' README
-    gpu_triple=2.5 * 3600 / (63 * 512),  # the authors' README: 2.5 hours; 63 validations, 512 triples before each
+    shape=cards.BERT_BASE,
 )
 MINILM = Encoder(
     memory_mb=4_000,  # measured: training 1.9 GB, encoding 0.7
@@ -45,9 +41,7 @@ MINILM = Encoder(
     passage=0.079,
     query=0.0057,
     triple=1.9 / 8,
-    gpu_passage=BERT_BASE.gpu_passage * SMALLER,
-    gpu_query=BERT_BASE.gpu_query,  # a GPU waits, whatever the size
-    gpu_triple=BERT_BASE.gpu_triple * SMALLER,
+    shape=cards.MINILM,
 )
 
 
@@ -102,6 +96,8 @@ def store_memory(documents: int) -> int:
 
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
 CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
+PIECES = 2 * WORD_PIECES + 4  # bytes of a passage's word-pieces, and of where they begin
+PAIR, PAIR_SCORE, POSITION = 12, 4, 8  # bytes of a candidate: the numbers of query and passage; its unpruned score; of a passage
 CANDIDATES_BEYOND = 20  # of latency's unpruned vectors: MORE in epic.vectors.at_query_time
 
 # Bytes.
@@ -131,6 +127,7 @@ REPAIR, STORE, READ = (
 PREDICTED = 0.75e-6  # to read one predicted query from a zip, measured
 INDEX = 2 / (8300 * 390)  # a byte of text and thread: 8,300 passages of 390 bytes a second on two threads, measured
 SEARCH = 2 * 0.050  # a query and thread: 26 to 50 ms with 1000 hits on two threads, measured on 100,000 passages
+TOKENISE = 1 / 14e3  # a passage and thread: 15,495 passages of TREC DL 2020's pool, measured
 PRUNE = 24e-6  # a passage, performance
 LOAD_HITS, SCORE_HITS = 2.7e-5, 1.7e-6  # a candidate: read from the disk, scored; performance
 READ_LINE, WRITE_LINE, EVALUATE_LINE = 2.5e-6, 1.6e-6, 3.1e-6  # of a run, measured

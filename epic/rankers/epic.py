@@ -115,7 +115,7 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
     """
     from epic.vectors.scored_pairs import opened
 
-    scored = opened(getattr(files, "candidates", None), getattr(files, "scored", None))
+    scored = opened(files)
     query_set = scored and scored.candidates.set_of(files.vectors)
     if query_set:
         from epic.corpus.documents import open_documents

@@ -14,9 +14,8 @@ import torch
 from torch import Tensor
 
 from epic.core.files import write_json
-from epic.core.kernels import compiled
+from epic.core.kernels import WIDE, compiled
 from epic.vectors.candidates import Candidates
-from epic.vectors.pruned_scores import WIDE
 
 FACTS, SCORES, DENSE = "scored.json", "scores.f32", "dense.f16"
 PAIRS_AT_A_TIME = 65_536  # on a card: their terms are copied there together

@@ -106,7 +106,7 @@ class DenseVectors:
         if self.path is None:
             path = self.folder / f"{len(list(self.folder.iterdir()))}.f16"
             documents = open_documents(self.files.manifest)
-            scored = opened(getattr(self.files, "candidates", None), getattr(self.files, "scored", None))
+            scored = opened(self.files)
             kept = scored.vectors(self.doc_ids, documents) if scored else ()
             absent = copy_vectors(kept, self.doc_ids, path)
             if absent:

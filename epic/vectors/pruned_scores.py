@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from epic.core.kernels import compiled
+from epic.core.kernels import WIDE, compiled
 from epic.corpus.runs import Run, ScoredDoc
 from epic.model.query_vector import QueryVector
 from epic.vectors.store import Store
-from epic.vectors.stored_rows import WIDE, Lookup, Rows
+from epic.vectors.stored_rows import Lookup, Rows
 
 
 @compiled

@@ -70,8 +70,10 @@ class Scored:
             begin += count
 
 
-def opened(candidates, shards) -> Scored | None:
-    """Open what encoding scored; None if it scored other candidates, or none, so that the model must be run."""
+def opened(files) -> Scored | None:
+    """Open what encoding scored, where a job has `candidates` and `scored` shards among its files; None if it has not, or if
+    others were scored, so that the model must be run."""
+    candidates, shards = (getattr(files, name, None) for name in ("candidates", "scored"))
     if not candidates or not shards:
         return None
     scored = Scored(candidates, shards)

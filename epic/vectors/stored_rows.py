@@ -18,14 +18,13 @@ from numba.extending import intrinsic
 
 from epic.core import seals
 from epic.core.files import InputError
-from epic.core.kernels import compiled
+from epic.core.kernels import WIDE, compiled
 from epic.core.mapped import LOOK_AT, Mapped
 from epic.model.query_vector import QueryVector
 from epic.vectors.row_sums import factors
 from epic.vectors.store import Store
 from epic.vectors.store_header import ARRAYS, SUMS
 
-WIDE = np.arange(65_536, dtype=np.uint16).view(np.float16).astype(np.float32)
 AHEAD, LINE = 4, 32  # rows; term ids in a cache line of 64 bytes
 TERMS, WEIGHTS = 0, 1  # kinds of arrays
 FILES = {**ARRAYS, SUMS: np.uint64}

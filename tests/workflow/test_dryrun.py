@@ -51,6 +51,9 @@ def test_the_bare_command_is_the_paper(paper):
         "results/paper/significance/dl19.json",
         "results/paper/report.html",
         "results/paper/interpret/released.json",
+        "results/quick/table.md",
+        "results/quick-bm25/rows/authors-bm25-full.md",
+        "quick",
     ],
 )
 def test_any_file_can_be_asked_for_by_its_path(target, tmp_path):
@@ -87,11 +90,11 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
 
 ABSENT = dict(
     [
-        ("results/nope/table.md", "there is no experiment nope; there are mini-seeds, mini, paper, smoke"),
+        ("results/nope/table.md", "there is no experiment nope; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
         ("results/smoke/train/nope/history.tsv", "smoke: there is no model nope; there are paper"),
         ("results/smoke/rows/nope.md", "smoke: there is no row nope; there are bm25, doc2query"),
         ("results/smoke/rows/epic_bm25_r1000.md", "smoke: there is no row epic_bm25_r1000; there are bm25"),
-        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini-seeds, mini, paper, smoke"),
+        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
         ("results/smoke/index/nope", "smoke: there is no first stage nope; there are bm25, doctttttquery"),
         ("results/smoke/data/nope.queries.tsv", "smoke: there is no query set nope; there are train, validation, test"),
         ("results/smoke/rerank/bm25/test.run", "smoke: row bm25 is of the kind first-stage: there is nothing to re-rank"),
@@ -220,6 +223,29 @@ def test_a_plan_of_the_paper_shows_needs_and_costs_and_runs_nothing(repository, 
 def test_a_plan_of_a_file_shows_what_that_file_takes(repository, no_gpu):
     said = make(repository, no_gpu, "plan", "TARGET=results/paper/rows/bm25.md")
     assert "GPU (CUDA)" not in said and not re.search(r"^ +encode +\d", said, re.MULTILINE)
+
+
+def test_a_plan_is_made_for_the_card_that_is_named_and_an_unknown_one_is_refused(tmp_path, repository, no_gpu):
+    said = make(repository, no_gpu, "paper-plan", "CARD=A100")
+    assert "on a card like A100" in said and re.search(r"^ +encode +192 +212 +2\d ", said, re.MULTILINE)
+    run = snakemake("results/paper/rows/bm25.md", directory=tmp_path, PATH=no_gpu, EPIC_PLAN="1", EPIC_CARD="B52")
+    assert run.returncode and "EPIC_CARD=B52: no such card is known" in run.stdout and "Traceback" not in run.stdout
+
+
+def test_without_a_card_the_check_of_one_stops_at_once_with_one_line(repository, no_gpu):
+    run = subprocess.run(
+        ["make", "paper-check"], cwd=repository, capture_output=True, text=True, env=os.environ | {"PATH": no_gpu}
+    )
+    assert run.returncode and run.stdout == "" and run.stderr.startswith("epic check-card: GPU (CUDA): none; run where")
+    assert len([line for line in run.stderr.splitlines() if not line.startswith("make")]) == 1
+
+
+def test_the_check_of_a_card_runs_every_test_that_needs_one():
+    (recipe,) = re.findall(r"^paper-check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    needing = [
+        path for path in (ROOT / "tests").rglob("test_*.py") if re.search(r"(?m)^@.*skipif.*needs a GPU", path.read_text())
+    ]
+    assert "tests/device" in recipe and len(needing) and all(str(path.relative_to(ROOT)) in recipe for path in needing)
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def test_a_dry_run_of_the_paper_is_a_summary(tmp_path):
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("results/smok/table.md", "there is no experiment smok; there are mini-seeds, mini, paper, smoke"),
+        ("results/smok/table.md", "there is no experiment smok; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
         ("results/smoke/rows/bm26.md", "smoke: there is no row bm26; there are bm25, doc2query"),
     ],
 )
@@ -64,7 +64,9 @@ def test_a_broken_experiment_is_left_out_in_one_line_and_stops_no_other(mine, tm
     assert lines[2] == "1 job would run; VERBOSE=1 lists them" and not [line for line in lines[1:] if "mine" in line]
     code, lines = shown("results/smok/table.md", "--dry-run", directory=tmp_path)
     assert (
-        code and len(lines) == 2 and lines[1].startswith("there is no experiment smok; there are mini-seeds, mini, paper, smoke")
+        code
+        and len(lines) == 2
+        and lines[1].startswith("there is no experiment smok; there are mini-seeds, mini, paper, quick-bm25, quick, smoke")
     )
 
 

@@ -12,6 +12,7 @@ import yaml
 from epic.core.files import InputError
 from epic.experiment.check import METRICS, PUBLISHED, SCHEMA, load_experiment, load_experiments, read_published, sound_and_broken
 from epic.experiment.lookup import find
+from epic.report.differences import flat
 from tests.conftest import ROOT
 
 EXPERIMENTS = ROOT / "workflow" / "experiments"
@@ -91,7 +92,7 @@ def test_only_the_authors_weights_are_encoded_as_in_the_released_batches():
         for model in settings["models"]
         if model["settings"].get("released_batches")
     ]
-    assert on == [("paper", "authors")]
+    assert on == [("paper", "authors"), ("quick-bm25", "authors"), ("quick", "authors")]
 
 
 def test_seeds_of_mini_differ_in_nothing_but_the_seed():
@@ -101,6 +102,60 @@ def test_seeds_of_mini_differ_in_nothing_but_the_seed():
     assert [model["seed"] for model in seeds["models"]] == [43, 44] and find(mini["models"], "paper")["seed"] == 42
     same = dict.fromkeys(("id", "seed", "prefix", "label"))
     assert all(model | same == find(mini["models"], "paper") | same for model in seeds["models"])
+
+
+def of_both(name):
+    """The experiments paper and `name`, as they are written, flat."""
+    return (flat(yaml.safe_load((EXPERIMENTS / f"{one}.yaml").read_text())) for one in ("paper", name))
+
+
+@pytest.mark.parametrize("name", ["quick", "quick-bm25"])
+def test_quick_says_what_the_paper_says_but_for_its_size(name):
+    paper, quick = of_both(name)
+    smaller = {"title", "note", "downloads", "texts.passages", "statistics.queries", "comparisons", "rows"}
+    smaller |= {"query_sets.validation.hits", "encode.shards", "encode.passages", "tune.max_cutoff"}
+    smaller |= {"latency.query_set", "evaluate.headline"}
+    smaller |= {f"rows.{{model.prefix}}-{{first_stage}}-{{keep}}.for.{key}" for key in ("model", "first_stage")}
+    assert quick.keys() < paper.keys()  # nothing that the paper's does not have
+    assert {key for key in quick if quick[key] != paper[key]} <= smaller
+    assert all(entry in paper["downloads"] for entry in quick["downloads"])
+    assert quick["encode.passages"] == "candidates" and quick["evaluate.headline"] == "dev-small"
+
+
+def test_quick_begins_with_the_authors_weights_and_has_every_r_on_each_first_stage():
+    experiments = load_experiments([EXPERIMENTS])
+    for name, stages in (("quick", ["bm25", "doctttttquery"]), ("quick-bm25", ["bm25"])):
+        quick = experiments[name]
+        assert [(model["id"], model["loss"], model["tolerance"]) for model in quick["models"]] == [
+            ("authors", None, 0.004),
+            ("paper", "cross-entropy", 0.01),
+        ]
+        assert [stage["id"] for stage in quick["first_stages"]] == stages
+        systems = [(row["model"], row["first_stage"], row["keep"]) for row in quick["rows"] if row["kind"] == "model"]
+        assert systems == [
+            (model, stage, keep) for model in ("authors", "paper") for stage in stages for keep in ("full", 2000, 1000, 100)
+        ]
+        assert [one["id"] for one in quick["query_sets"] if one["purpose"] == "test"] == ["dev-small", "dl19", "dl20"]
+
+
+def test_quick_on_bm25_is_quick_without_the_other_first_stage():
+    experiments = load_experiments([EXPERIMENTS])
+    both, one = experiments["quick"], experiments["quick-bm25"]
+    differ = {key for key in both if both[key] != one[key]}
+    assert differ == {"title", "downloads", "first_stages", "comparisons", "rows"}
+    assert one["rows"] == [row for row in both["rows"] if "doctttttquery" not in row["id"]]
+    assert not any("doctttttquery" in str(one[key]) or "predicted" in str(one["downloads"]) for key in ("rows", "comparisons"))
+
+
+def test_a_number_of_quick_that_was_published_for_its_query_sets_gets_a_verdict():
+    sets = {"dev-small", "dl19", "dl20"}
+    rows = load_experiments([EXPERIMENTS])["quick"]["rows"]
+    judged = {
+        row["id"]
+        for row in rows
+        if any(entry["query_set"] in sets and entry["tolerance"] is not None for entry in row["published"])
+    }
+    assert judged == {"bm25", "doctttttquery", "doctttttquery-run", "bert-large"}  # EPIC's own are of dev-judged
 
 
 def test_smoke_says_that_its_numbers_are_not_comparable():
@@ -422,7 +477,7 @@ def test_a_broken_experiment_stops_no_other(tmp_path):
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "smoke.yaml").write_text("title: other\n")
     sound, broken = sound_and_broken([EXPERIMENTS, tmp_path])
-    assert set(sound) == {"good", "mini", "mini-seeds", "paper"} and sound["good"] == read_sound()
+    assert set(sound) == {"good", "mini", "mini-seeds", "paper", "quick", "quick-bm25"} and sound["good"] == read_sound()
     assert set(broken) == {"bad", "My.exp", "folder", "smoke"}  # nobody can tell which smoke is meant
     assert "bad.yaml line 2: not valid YAML" in broken["bad"] and "named smoke exists already" in broken["smoke"]
     with pytest.raises(InputError, match="rename the file"):

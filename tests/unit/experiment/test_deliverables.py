@@ -38,6 +38,8 @@ def test_commands_figures_and_deliverables():
         figures[:3] == ["frequencies-paper", "frequencies-released", "frequencies-authors"] and "training-authors" not in figures
     )
     assert {"tradeoff", "pruning", "cutoffs", "stages", "words-authors", "training-released"} <= set(figures)
+    few = PAPER | {"encode": PAPER["encode"] | {"passages": "candidates"}}
+    assert deliverables.figures_of(few) == figures[3:]  # the values of most passages are not known
     made = deliverables.deliverables("smoke", SMOKE)
     assert {
         "results/smoke/table.md",

@@ -7,7 +7,7 @@ import pytest
 from epic.core.files import InputError
 from epic.experiment import inputs
 from epic.experiment.check import load_experiments
-from epic.experiment.wanted import Dataset, Output, Source, Within, output
+from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 from tests.conftest import ROOT
 
 EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
@@ -66,7 +66,7 @@ def test_a_row_reads_the_shards_that_its_store_names_and_no_shards_where_its_ter
     """Shards that were damaged or removed are made again for it, and a temporary one stays until it has been read."""
     other = SMOKE | {"encode": SMOKE["encode"] | {"keep": [1000, 2000]}}
     for row, settings, shards in (
-        ("epic-bm25-r100", SMOKE, Shards("encode.vectors", "paper")), ("epic-bm25-r100", other, []), ("epic-bm25-full", SMOKE, []),
+        ("epic-bm25-r100", SMOKE, Shards("encode.vectors", {"model": "paper"})), ("epic-bm25-r100", other, []), ("epic-bm25-full", SMOKE, []),
     ):  # fmt: skip
         assert inputs.reranking(settings, row, "test")["shards"] == shards
         assert inputs.timing(settings, row)[row]["shards"] == shards
@@ -125,6 +125,10 @@ def test_rows_pages_and_tests_name_the_values_they_show():
 def test_the_whole_is_made_of_every_row_model_and_query_set():
     found = inputs.report(SMOKE)
     assert len(found["rows"]) == 25 and set(found["significance"]) == {"test"} and set(found["costs"]) == {"paper", "released"}
+    few = PAPER | {"encode": PAPER["encode"] | {"passages": "candidates"}}
+    assert (
+        set(inputs.by_model(PAPER)["frequencies"]) == {"paper", "released", "authors"} and not inputs.by_model(few)["frequencies"]
+    )
     assert set(inputs.by_model(PAPER)["histories"]) == {"paper", "released"} and len(inputs.by_row(SMOKE)["values"]) == 22
     assert inputs.cutoffs(SMOKE)["paper"]["bm25"] == Output("tune.cutoff", {"model": "paper", "first_stage": "bm25"})
     assert len(inputs.query_files(PAPER)) == 10 and list(inputs.checkpoints(PAPER)) == ["paper", "released", "authors"]

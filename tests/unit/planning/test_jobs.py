@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from epic.core.files import InputError
 from epic.planning import preflight as surveys
 from epic.planning.estimates import Job
 from epic.planning.jobs import described, place_of, preflight, quoting
@@ -24,11 +25,11 @@ class Memory:
         return SimpleNamespace(value=self.function(wildcards))
 
 
-def job(rule, outputs=(), threads=1, gpu=None, memory=None, local=False, **names):
+def job(rule, outputs=(), inputs=(), threads=1, gpu=None, memory=None, local=False, **names):
     wildcards = SimpleNamespace(**names)
     return SimpleNamespace(
         rule=SimpleNamespace(name=rule, resources={} if memory is None else {"mem_mb": Memory(memory)}),
-        wildcards=wildcards, wildcards_dict=names, threads=threads, is_local=local, output=outputs,
+        wildcards=wildcards, wildcards_dict=names, threads=threads, is_local=local, output=outputs, input=inputs,
         resources={"mem_mb": 1} | ({} if gpu is None else {"gpu": gpu}),
     )  # fmt: skip
 
@@ -41,9 +42,11 @@ class Output:
 
 
 def test_a_job_is_described_with_what_it_was_asked_for_and_not_with_what_may_be_claimed():
-    train = job("train", [Output()], 4, gpu=1, memory=lambda names: {"a": 16_000}[names.model], experiment="mine", model="a")
+    train = job(
+        "train", [Output()], ["a.tsv"], 4, gpu=1, memory=lambda names: {"a": 16_000}[names.model], experiment="mine", model="a"
+    )
     assert described([train], ORDER) == {
-        "mine": [Job("train", {"experiment": "mine", "model": "a"}, 4, 1, 16_000, False, ("results/mine/train/a",))]
+        "mine": [Job("train", {"experiment": "mine", "model": "a"}, 4, 1, 16_000, False, ("results/mine/train/a",), ("a.tsv",))]
     }
 
 
@@ -114,6 +117,15 @@ def test_what_is_lacking_is_returned_for_all_experiments_and_nothing_is_printed(
     assert refused.index("a ") < refused.index("b ") and refused.count("buy one") == 2 and capsys.readouterr() == ("", "")
     found[0]["a"] = [FINE]
     assert preflight(SETTINGS, JOBS, HERE, only_plan=False).count("buy one") == 1
+
+
+def test_what_a_survey_refuses_to_look_at_is_said_in_one_line(monkeypatch):
+    def survey(*_):
+        raise InputError("EPIC_CARD=B52: no such card")
+
+    monkeypatch.setattr(surveys, "survey", survey)
+    for only_plan in (True, False):
+        assert preflight(SETTINGS, JOBS, HERE, only_plan) == "EPIC_CARD=B52: no such card"
 
 
 def test_warnings_are_said_on_stderr_and_refuse_nothing(found, capsys):

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from epic.experiment.check import load_experiments
+from epic.planning.cards import Speed, card_named
 from epic.planning.estimates import Cost, Job
 from epic.planning.plan import Place, cost_table, plan
 from epic.planning.rates import SMALL
@@ -47,6 +48,20 @@ def test_what_a_job_writes_over_is_free_again(paper):
     assert made(paper, stores()[2:], present=19_000_000_000).growth == 0
 
 
+def test_temporary_results_count_as_the_most_that_lies_there_at_once(paper):
+    none = paper | {"keep": []}
+    others = [job._replace(wildcards=job.wildcards | {"model": "released"}) for job in shards()]
+    one, two, together = (
+        plan(jobs, none, MSMARCO, HERE)
+        for jobs in (shards(), shards() + others, [*shards(), *others, Job("latency", {"timed": "together"})])
+    )
+    assert one.growth == 0 and one.passing == two.passing == 70_734_584_000
+    assert together.passing == 2 * one.passing
+    assert plan(shards() + others, none, MSMARCO, Place(1, None, cluster_jobs=9)).passing == 2 * one.passing
+    assert two.stages[0].written == 2 * one.passing  # written is written
+    assert made(paper, shards()).passing == 0
+
+
 def test_gpu_jobs_share_the_gpus_and_others_the_cores(paper):
     one, two = (made(paper, shards(), Place(8, gpus)).stages[0] for gpus in (1, 2))
     assert one.seconds == pytest.approx(2 * two.seconds) and one.gpu_seconds == two.gpu_seconds == pytest.approx(one.seconds)
@@ -84,10 +99,12 @@ def test_the_table_has_a_line_for_each_large_stage_and_a_total(paper):
     assert re.search(r"^ +prune +3 +18 +- +0\.1$", text, re.MULTILINE)
     assert re.search(r"^ +2 others +2 +<0\.1 +- +<0\.1$", text, re.MULTILINE)
     assert re.search(r"^ +total +69 +103 +14 +14$", text, re.MULTILINE)
-    assert "8 cores, 1 GPU" in text and "estimates" in text and "1080 Ti" in text
+    assert "8 cores, 1 GPU" in text and "estimates: GPU work as on a GeForce GTX 1080 Ti" in text
+    faster = plan(jobs, paper, MSMARCO, HERE, speed=Speed(card_named("A100"), said="as on this very card"))
+    assert "GPU work as on this very card" not in text and "as on this very card" in cost_table(faster, HERE)
     assert len({len(line) for line in text.splitlines()[:-1]}) == 1  # columns are aligned
 
 
 def test_a_plan_without_gpu_work_does_not_speak_of_gpus(paper):
     text = cost_table(made(paper, stores()), HERE)
-    assert "(8 cores, one stage" in text
+    assert "(8 cores, one stage" in text and "GPU" not in text.splitlines()[-1]

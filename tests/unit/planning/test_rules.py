@@ -16,6 +16,7 @@ QUICK = {  # they write little and take seconds, whatever the collection: the pl
     "boolq", "charts", "claims", "costs", "curves", "cutoffs", "experiment", "figures", "frequencies", "interpret", "metadata",
     "pruning", "replay", "report", "rows", "statistics", "table", "words",
 }  # fmt: skip
+AHEAD = {"tokenise", "passages", "candidates"}  # formulas of stages that are about to be built
 WHERE_UNPRUNED = {"rerank", "latency"}  # they open the collection for rows that keep all terms; sources.py knows
 ONLY_COUNT = {"prune", "metadata", "statistics"}  # they read the manifest's number of documents, not the documents
 
@@ -26,7 +27,7 @@ def test_every_rule_has_a_formula_or_is_quick(rule):
 
 
 def test_formulas_and_exemptions_are_of_rules_that_exist():
-    assert set(FORMULAS) | QUICK | NEED_JAVA | READ_DOCUMENTS | WHERE_UNPRUNED | ONLY_COUNT <= set(RULES)
+    assert (set(FORMULAS) - AHEAD) | QUICK | NEED_JAVA | READ_DOCUMENTS | WHERE_UNPRUNED | ONLY_COUNT <= set(RULES)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -34,11 +34,16 @@ def test_scores_are_those_of_the_model_by_itself(files, shards):
 def test_shards_that_were_asked_for_others_are_not_believed(files, caplog):
     scored = encoded(files, 2)
     folder = files.folder
-    assert opened(folder / "candidates", scored.shards) and opened([], []) is None and opened(folder / "candidates", []) is None
+
+    def ask(**files):
+        return opened(SimpleNamespace(**files))
+
+    found = {"candidates": folder / "candidates", "scored": scored.shards}
+    assert ask(**found) and ask() is None and ask(candidates=[], scored=[]) is None and ask(**found | {"scored": []}) is None
     write_candidates(sets(folder, depth=1), files.documents, None, folder / "candidates")
-    assert opened(folder / "candidates", scored.shards) is None and "has changed since passages were encoded" in caplog.text
+    assert ask(**found) is None and "has changed since passages were encoded" in caplog.text
     (scored.shards[0] / "scored.json").unlink()
-    assert opened(folder / "candidates", scored.shards) is None
+    assert ask(**found) is None
 
 
 def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(files, tmp_path, monkeypatch):

@@ -1,0 +1,34 @@
+"""Bytes on the disk: of a vector by hand, and the most that lies there at once."""
+
+from epic.planning.amounts import Cost, Job
+from epic.planning.disk import at_once, bytes_of_a_vector, is_copied, is_temporary
+
+
+def test_a_vector_has_a_checksum_in_every_layer_and_a_store_that_is_no_layer_is_a_copy():
+    kept = {"encode": {"keep": [100, 1000, 2000]}}  # layers of 100, 1000 and 1000 terms
+    assert bytes_of_a_vector(kept) == 4 * 2100 + 3 * 8
+    assert bytes_of_a_vector(kept, 500) == 4008 and bytes_of_a_vector(kept, 1500) == 8016  # what a copy is taken from
+    assert is_copied(kept, 500) and not any(is_copied(kept, keep) for keep in (100, 1000, 2000))
+
+
+def test_everything_is_kept_unless_the_experiment_says_otherwise():
+    assert not is_temporary({}, "stores") and not is_temporary({"keep": ["stores"]}, "stores")
+    assert is_temporary({"keep": ["stores"]}, "expanded") and is_temporary({"keep": []}, "stores")
+
+
+def passing(*models, timed=()):
+    jobs = [(Job("expand", {"first_stage": name}), Cost(3, 0, temporary=3)) for name in ("a", "b")]
+    jobs += [(Job("encode", {"model": model, "scatteritem": "1-of-1"}), Cost(9, 0, temporary=5)) for model in models]
+    return jobs + [(Job("latency", {"timed": name}), Cost(1, 0)) for name in timed]
+
+
+def test_first_stages_come_together_and_models_one_after_the_other():
+    assert at_once([], True) == 0 and at_once(passing(), True) == 6
+    assert at_once(passing("x"), True) == 6 and at_once(passing("x", "x"), True) == 10
+    assert at_once(passing("x", "y", "z"), True) == 6
+
+
+def test_models_that_are_timed_together_or_run_side_by_side_lie_there_at_once():
+    assert at_once(passing("x", "y", "z", timed=["together"]), True) == 15
+    assert at_once(passing("x", "y", "z", timed=["x"]), True) == 6
+    assert at_once(passing("x", "y", "z"), one_after_the_other=False) == 15
