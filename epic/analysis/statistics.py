@@ -18,7 +18,7 @@ AT_A_TIME = 10_000
 
 
 def passages(shards, count: int) -> dict:
-    """Return number and lengths of the passages, as counted while they were encoded; without shards only their number."""
+    """Return number and lengths of the passages, as counted with their word-pieces; without shards only their number."""
     if not shards:
         return {"count": count}
     counted = [read_json(Path(shard) / "lengths.json") for shard in shards]

@@ -130,16 +130,18 @@ def _encoding(model, passages: dict[str, str], settings: dict) -> dict[str, floa
     """Time encoding as the stage does it, but for reading and writing."""
     from epic.vectors.batches import Budget
     from epic.vectors.encode import pruned_vectors
+    from epic.vectors.tokenise import Passages
     from epic.vectors.value_counts import Counter
 
-    pieces = dict(zip(passages, model.pieces(passages.values()), strict=True))
+    pieces = model.pieces(passages.values())
+    whole = Passages(list(passages), pieces, None)
     bar, block = SimpleNamespace(update=lambda _: None), settings["encode"]["vocabulary_block"]
     keep = min(max(settings["encode"]["keep"]), model.vocabulary)
-    for some in (dict(islice(pieces.items(), WARM_UP)), pieces):
+    for some in (Passages(whole.doc_ids[:WARM_UP], pieces[:WARM_UP], None), whole):
         began = perf_counter()
         pruned_vectors(model, some, keep, Budget(settings["encode"]["token_budget"]), block, Counter(), bar)
     seconds, shape = perf_counter() - began, shape_of(model)
-    work = sum(flop.passage(shape, len(ids) + 2) for ids in pieces.values())
+    work = sum(flop.passage(shape, len(ids) + 2) for ids in pieces)
     return {"passages": len(pieces) / seconds, "encode_flops": work / seconds}
 
 

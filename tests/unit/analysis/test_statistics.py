@@ -7,12 +7,21 @@ import pytest
 
 from epic.analysis import statistics
 from epic.model.tokens import tokenizer_of
-from tests.vectors import encoded
+from epic.vectors.tokenise import tokenise
+from tests.vectors import spoken
 
 
-def test_lengths_are_counted_while_encoding_and_do_not_depend_on_the_shards(paper_model, documents, tmp_path):
-    one = statistics.passages(encoded(paper_model, documents, tmp_path / "one", 1), 7)
-    three = statistics.passages(encoded(paper_model, documents, tmp_path / "three", 3), 7)
+def tokenised(model, documents, folder, shards):
+    """Write the word-pieces of a collection in shards."""
+    paths = [folder / f"{shard}-of-{shards}" for shard in range(1, shards + 1)]
+    for path in paths:
+        tokenise(spoken(model, documents, path.name), path)
+    return paths
+
+
+def test_lengths_are_counted_with_the_word_pieces_and_do_not_depend_on_the_shards(paper_model, documents, tmp_path):
+    one = statistics.passages(tokenised(paper_model, documents, tmp_path / "one", 1), 7)
+    three = statistics.passages(tokenised(paper_model, documents, tmp_path / "three", 3), 7)
     words = [4, 0, 1, 26, 2, 2, 3]  # of the fixture's passages
     pieces = [4, 0, 1, 26, 2, 4, 3]  # pools is two word-pieces
     assert one == three and one["count"] == 7
@@ -38,7 +47,7 @@ def test_queries_are_counted_with_their_judgments(tiny_encoder, monkeypatch):
 
 
 def test_statistics_are_written_for_all_datasets_together(paper_model, documents, tiny_encoder, tmp_path):
-    shards = encoded(paper_model, documents, tmp_path / "shards", 2)
+    shards = tokenised(paper_model, documents, tmp_path / "shards", 2)
     for split, judged in (("a", "q 0 1 1\nq 0 2 1\nr 0 1 0\n"), ("b", "q 0 1 2\n")):
         (tmp_path / f"queries.{split}.tsv").write_text("q\tcost\nr\tprice of pool\n")
         (tmp_path / f"qrels.{split}.txt").write_text(judged)
