@@ -11,6 +11,7 @@ from epic.core import seals
 from epic.core.run_lock import release, take
 from epic.planning import repair
 from epic.planning.repair import mend
+from epic.vectors.prune import prune
 from epic.vectors.store_writer import StoreWriter
 
 
@@ -157,3 +158,34 @@ def test_nothing_is_set_aside_under_a_run_that_is_at_work(results, capsys, monke
     assert f"at work in this folder: process {os.getpid()}" in capsys.readouterr().err
     release("results")
     assert main(["mend", "results"]) == 0 and not row.exists()
+
+
+@pytest.fixture
+def layered(tmp_path):
+    """Two shards of two layers, and a store that names them, as a run leaves them."""
+    shards = [tmp_path / f"results/mine/encode/paper/{number}-of-2" for number in (1, 2)]
+    shards[0].parent.mkdir(parents=True)
+    for start, folder in enumerate(shards):
+        writer = StoreWriter(folder, [2, 3], 100, "0" * 64, start)
+        writer.add([str(start)], np.array([[1, 2, 3]]), np.ones((1, 3), np.float16))
+        writer.close()
+    prune(shards, 3, 2, tmp_path / "results/mine/prune/paper/3")
+    seals.seal(shards, "encode")
+    seals.seal([tmp_path / "results/mine/prune/paper/3"], "prune")
+    return tmp_path / "results"
+
+
+@pytest.mark.parametrize("name", ["2/weights.f16", "3/terms.u16", "3/sums.u64"])
+def test_a_damaged_layer_sets_its_shard_aside_and_the_store_that_names_it_stays(layered, name):
+    shard = layered / "mine/encode/paper/2-of-2"
+    overwrite(shard / name, bytes((shard / name).stat().st_size))
+    assert main(["verify", str(layered / "mine/prune/paper/3")]) == 1 and main(["verify", str(shard)]) == 1
+    assert mend(layered) == [shard]
+    assert left(layered) == ["encode/paper/1-of-2", "prune/paper/3"] and mend(layered) == []
+
+
+def test_a_store_that_names_shards_is_verified_in_them(layered, capsys):
+    assert main(["verify", str(layered / "mine/prune/paper/3"), str(layered / "mine")]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].endswith("prune/paper/3: 2 vectors of 3 terms, as they were written")
+    assert said[1].endswith("mine: 3 outputs, as they were written")

@@ -132,3 +132,35 @@ def test_copies_of_rows_are_rows():
     query = QueryVector(np.array([3, 5, 6], np.uint16), np.array([1, 10, 100], np.float32))
     assert rows.dot(np.array([0, 1, 2]), query).tolist() == [20.0, 400.0, 5.0]
     assert rows.copied(np.array([2, 0])).dot(np.array([0, 1, 1]), query).tolist() == [5.0, 20.0, 20.0]
+
+
+def test_many_shards_are_opened_although_few_files_may_be(tmp_path):
+    import os
+    import resource
+
+    paths = [tmp_path / f"{number}-of-60" for number in range(60)]
+    for number, path in enumerate(paths):
+        write(path, dense(1, 10, seed=number), [2, 4], start=number)
+    prune(paths, 4, 60, tmp_path / "store")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (len(os.listdir("/proc/self/fd")) + 20, limits[1]))
+    try:
+        assert len(scores(Lookup(Store(tmp_path / "store")), [str(row) for row in range(60)], queries(1, 10)[0])) == 60
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+def test_each_number_of_terms_is_dropped_from_memory_by_its_own_layers(tmp_path, monkeypatch):
+    """The files of one number must not be read, or kept, for another while a row is timed with nothing in memory."""
+    from types import SimpleNamespace
+
+    from epic.rankers.epic import Timed
+
+    paths = shards(tmp_path, dense(17, 90))
+    monkeypatch.setattr("epic.vectors.store.model_digest", lambda checkpoint: "m")
+    bench = SimpleNamespace(once=lambda key, make: None)
+    for keep, folders in ((8, ["8"]), (64, ["40", "64"])):
+        prune(paths, keep, 17, tmp_path / f"store{keep}")
+        files = SimpleNamespace(store=tmp_path / f"store{keep}", checkpoint=tmp_path)
+        full = [path for path, size in zip(paths, SIZES, strict=True) if size]
+        assert Timed(None, files, {}, {}, bench).on_disk == [path / folder for path in full for folder in folders]
