@@ -126,15 +126,12 @@ def _positions(job, settings, given):
 def _encode(job, settings, given):
     share, model = share_of(job), job.wildcards["model"]
     passages = share * passages_encoded(settings, given)
-    size, temporary = bytes_of_a_vector(settings) * passages, 0.0
-    if is_temporary(settings, "stores"):
-        temporary = size
+    size, scores = bytes_of_a_vector(settings) * passages, 0.0
     if any("/candidates" in path for path in job.inputs):  # their unpruned scores come from the same pass
         scores = share * rates.PAIR_SCORE * candidate_pairs(settings, given, systems(settings).get(model, []))
-        dense = share * dense_bytes(settings, given, model)
-        size, temporary = size + scores + dense, temporary + dense
+        size += scores + share * dense_bytes(settings, given, model)
     seconds = rates.START_TORCH + _passages(passages, job, settings, given) + size * rates.DISK
-    return Cost(size, seconds, temporary=temporary)
+    return Cost(size, seconds, temporary=size - scores if is_temporary(settings, "stores") else 0.0)
 
 
 def _prune(job, settings, given):

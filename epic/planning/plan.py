@@ -46,9 +46,8 @@ class Plan(NamedTuple):
 
     stages: list[Stage]
     growth: float  # of the results, beyond the bytes that are there and will be overwritten
-    scratch: float  # more, while jobs run
+    scratch: float  # more: the most that lies there at once of what is removed again
     sources: Cost  # to be fetched, into the folders of ir_datasets and Hugging Face
-    passing: float = 0.0  # the most that lies there at once of what is removed again
     speed: Speed = NO_CARD
 
 
@@ -70,10 +69,8 @@ def plan(
     for job, one in found:
         by_rule.setdefault(job.rule, []).append((job, one))
     stages = [_stage(name, some, place) for name, some in by_rule.items()]
-    scratch = sum(_scratch(some, place) for some in by_rule.values())
     kept = sum(one.written - one.temporary for _, one in found)
-    passing = at_once(found, one_after_the_other=place.cluster_jobs is None)
-    return Plan(stages, max(0.0, kept - present), scratch, sources, passing, speed)
+    return Plan(stages, max(0.0, kept - present), at_once(found, settings, place), sources, speed)
 
 
 def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
@@ -86,12 +83,6 @@ def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
         sum(cost.seconds * job.gpus for job, cost in found),
         max(sum(seconds) / side_by_side, *seconds) if len(seconds) > 1 else seconds[0],
     )
-
-
-def _scratch(found: list[tuple[Job, Cost]], place: Place) -> float:
-    """Return the bytes that jobs of one rule need on the disk while they run: the largest of those side by side."""
-    largest = sorted((cost.scratch for _, cost in found), reverse=True)
-    return sum(largest[: min(place.at_once(job) for job, _ in found)])
 
 
 def cost_table(found: Plan, place: Place) -> str:

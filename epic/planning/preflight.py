@@ -41,10 +41,9 @@ def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> 
     needs = [probes.gpu()] if any(job.gpus for job in here) else []
     if megabytes := max((job.memory_mb for job in here), default=0):
         needs.append(probes.memory(megabytes))
-    sizes = [("results", Path("results"), found.growth), ("temporary results", Path("results"), found.passing)]
-    sizes += [("while they are made", Path("results"), found.scratch)]
+    sizes = [("results", Path("results"), found.growth), ("while they are made", Path("results"), found.scratch)]
     sizes += [("sources", source.folder, source.size) for source in absent]
-    sizes += [("spare for ir_datasets", source.folder, source.spare) for source in absent]
+    sizes += [("spare for ir_datasets", source.folder, _spare(source, found)) for source in absent]
     needs += probes.disks(sizes)
     if NEED_JAVA & {job.rule for job in jobs}:
         needs.append(probes.java())
@@ -54,6 +53,12 @@ def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> 
         needs += [probes.shared(what, folder) for what, folder in shared_folders()]
     needs += [_barred(source) for source in absent if source.barred]
     return needs + probes.networks(_hosts(absent))
+
+
+def _spare(source: Absent, found: Plan) -> float:
+    """Return the bytes that must be free besides all others: only while a store is built, before results are there."""
+    beside = found.growth + found.scratch if probes.disk_of(source.folder) == probes.disk_of("results") else 0.0
+    return max(0.0, source.spare - beside)
 
 
 def _barred(source: Absent) -> Check:

@@ -62,10 +62,14 @@ def test_a_clusters_nodes_are_not_this_machine_but_its_folders_must_be_shared(pr
     assert ("memory", 100) in probed and names(probed) == ["memory", "shared", "shared"]
 
 
-def test_disk_is_needed_for_results_scratch_sources_and_what_ir_datasets_wants_free(probed, tmp_path):
+def test_disk_is_needed_for_results_scratch_sources_and_what_ir_datasets_wants_free(probed, tmp_path, monkeypatch):
     absent = [Absent("a", (), tmp_path, 5, 7), Absent("b", ("h.invalid",), tmp_path, 2)]
-    checks([Job("table", {})], absent, Plan([], 10, 3, NOTHING, passing=4), HERE)
-    assert [need[2] for need in probed[0][1]] == [10, 4, 3, 5, 2, 7] and probed[1] == ("h.invalid",)
+    checks([Job("table", {})], absent, Plan([], 1, 3, NOTHING), HERE)
+    assert [need[2] for need in probed[0][1]] == [1, 3, 5, 2, 3] and probed[1] == ("h.invalid",)  # before results are there
+    probed.clear()
+    monkeypatch.setattr(probes, "disk_of", str)  # another disk
+    checks([Job("table", {})], absent, Plan([], 1, 3, NOTHING), HERE)
+    assert [need[2] for need in probed[0][1]] == [1, 3, 5, 2, 7]
 
 
 def test_a_file_that_may_not_be_fetched_is_a_need_of_its_own(probed, tmp_path):
