@@ -112,7 +112,7 @@ class Learner:
         losses = LOSSES[self.loss](scores.float() if scores.dtype != torch.float64 else scores)  # (B,)
         self.scaler.scale(losses.sum() / batch_size).backward()
         right = (scores[:, 0] > scores[:, 1]).sum()
-        return torch.cat([losses.detach(), torch.stack([losses.detach().sum(), right.to(losses.dtype)])])  # (B+2,)
+        return torch.cat([losses.detach(), torch.stack([losses.detach().sum(), right])])  # (B+2,)
 
     def _finite(self, losses: list[float], part: list[Example], iteration: int, step: int) -> None:
         bad = [example.triple for example, loss in zip(part, losses, strict=True) if not math.isfinite(loss)]

@@ -7,6 +7,7 @@ import torch
 
 from epic.model.bert import Bert
 from epic.model.body import DEFAULTS
+from epic.model.device import PRECISIONS
 from epic.model.epic import EpicModel
 from epic.model.mlm_head import head_of
 from epic.model.tokens import tokenizer_of
@@ -42,24 +43,30 @@ def small_card():
         yield card
 
 
-def test_a_batch_with_one_long_passage_among_eight_hundred_fits(bert_base, small_card):
+@pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("longest", [None, [510] * 8 + [78] * 792])  # as the released code's batches are, too
+def test_a_batch_with_one_long_passage_among_eight_hundred_fits(bert_base, small_card, precision, longest):
     model = bert_base.to(ON)
+    model.precision = PRECISIONS[precision]
     try:
-        vectors = document_tensors(model, [[7] * 510, *([[7] * 78] * 799)], 2048)
+        vectors = document_tensors(model, [[7] * 510, *([[7] * 78] * 799)], 2048, longest)
         assert vectors.shape == (800, 30_522)
         assert top_terms(vectors, 2000).shape == (800, 2000) and counts(vectors).shape == (65_536,)
         assert 3e9 < small_card.peak < USABLE
     finally:
-        model.to("cpu")
+        model.to("cpu").precision = torch.float32
 
 
-def test_training_with_one_passage_of_two_thousand_word_pieces_fits(bert_base, small_card):
+@pytest.mark.parametrize("precision", ["float32", "float16", "bfloat16"])
+def test_training_with_one_passage_of_two_thousand_word_pieces_fits(bert_base, small_card, precision):
     model = bert_base.to(ON).train()
     optimizer = torch.optim.Adam(model.parameters(), fused=True)
     try:
-        queries = model.query_tokens([[7] * 9] * 16)
-        passages = model.passage_tokens([[7] * 2000, *([[7] * 78] * 31)])
-        model.similarities(queries, passages).sum().backward()
+        with torch.autocast("card", PRECISIONS[precision], precision != "float32"):
+            queries = model.query_tokens([[7] * 9] * 16)
+            passages = model.passage_tokens([[7] * 2000, *([[7] * 78] * 31)])
+            scores = model.similarities(queries, passages)  # (16, 2)
+        scores.float().sum().backward()
         optimizer.step()
         assert 2e9 < small_card.peak < USABLE
     finally:

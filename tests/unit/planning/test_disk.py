@@ -1,5 +1,7 @@
 """Bytes on the disk: of a vector by hand, and the most that lies there at once."""
 
+import pytest
+
 from epic.planning.amounts import Cost, Job
 from epic.planning.disk import at_once, bytes_of_a_vector, is_copied, is_temporary
 from epic.planning.plan import Place
