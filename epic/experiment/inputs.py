@@ -106,10 +106,10 @@ def shown_qrels(settings: dict) -> dict[str, Output]:
     return {name: output("queries.qrels", query_set=name) for name in lookup.shown_sets(settings)}
 
 
-def expanded_collection(settings: dict) -> Output | list:
-    """Name the first collection with predicted queries."""
+def shown_predictions(settings: dict) -> Source | list:
+    """Name the queries that were predicted for the passages to be shown, as they are published."""
     stage = lookup.expanded_stage(settings)
-    return output("expand.collection", first_stage=stage) if stage else []
+    return expansion(settings, stage)["predicted"] if stage and settings["texts"]["passages"] else []
 
 
 def published_run(settings: dict, row: str, query_set: str) -> Source:

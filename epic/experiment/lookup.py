@@ -100,6 +100,12 @@ def samples_of(settings: dict, first_stage: str) -> int | None:
     return predicted["samples"] if predicted else None
 
 
+def shown_samples(settings: dict) -> int | None:
+    """Return how many predicted queries a passage has where passages are shown with them; None as in `samples_of`."""
+    stage = expanded_stage(settings)
+    return samples_of(settings, stage) if stage else None
+
+
 def trained_on(settings: dict) -> dict:
     """Return what a model card says of the data."""
     return {key: settings[key] for key in ("data", "triples")}

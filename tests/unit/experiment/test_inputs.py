@@ -88,7 +88,8 @@ def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
     assert inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
     assert inputs.expansion(PAPER, "doc2query")["predicted"] == Source("download:msmarco-passage-pred-test_topk10.tar.gz")
     assert inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
-    assert inputs.expanded_collection(EXPERIMENTS["mini"]) == []
+    assert inputs.shown_predictions(EXPERIMENTS["mini"]) == []
+    assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
 
 
 def test_the_cut_off_is_chosen_on_the_tuning_queries():
