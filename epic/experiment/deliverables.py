@@ -1,8 +1,9 @@
 """The deliverables of an experiment: its files, figures and the commands that make them."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
-from epic.experiment.lookup import models_with_rows, run_rows
+from epic.experiment.lookup import keeps_stores, models_with_rows, run_rows
+from epic.experiment.measurements import measurement_of, rows_timed
 
 OF_ALL_ROWS = ("table.", "claims.", "report.html", *(f"figures/{name}." for name in ("tradeoff", "stages", "pruning", "cutoffs")))
 
@@ -30,6 +31,25 @@ def asks_for_all_rows(name: str, targets: Collection[str]) -> bool:
     whole = {name, *(["all"] if name == "paper" else [])}
     files = tuple(f"results/{name}/{file}" for file in OF_ALL_ROWS)
     return any(target in whole or target.startswith(files) for target in targets or ["all"])
+
+
+def models_asked_for(name: str, settings: dict, targets: Collection[str]) -> list[str]:
+    """List the models whose pages are among the targets of a command."""
+    return [model for model in models_with_rows(settings)["all"] if f"results/{name}/models/{model}.md" in targets]
+
+
+def measurement_asked_for(
+    name: str, settings: dict, row: str, targets: Collection[str], is_there: Callable[[str], bool] = lambda timed: False
+) -> str:
+    """Return the measurement that a row's page shows: of the whole experiment, of its model, or of this row by itself.
+
+    The first if all rows are asked for, the second if its model's page is. A row that is asked for by itself is timed by itself,
+    unless vectors are not kept and `is_there` tells that it was timed with others: it cannot be timed again without them.
+    """
+    own, asked = measurement_of(settings, row), models_asked_for(name, settings, targets)
+    if asks_for_all_rows(name, targets) or own in asked or (not keeps_stores(settings) and is_there(own)):
+        return own
+    return next((model for model in asked if row in [timed["id"] for timed in rows_timed(settings, model)]), row)
 
 
 def commands_of(name: str, settings: dict) -> dict[str, str | None]:

@@ -3,8 +3,10 @@
 `workflow/rules/inputs.smk` turns the names into paths. An empty list stands for an input that a job does not have.
 """
 
+from collections.abc import Callable
+
 from epic.core.files import InputError
-from epic.experiment import lookup
+from epic.experiment import lookup, measurements
 from epic.experiment.lookup import find
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
@@ -134,7 +136,7 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
 
 def timing(settings: dict, timed: str) -> dict[str, dict]:
     """Name the files that each row of a measurement needs at query time, by row."""
-    return {row["id"]: _at_query_time(settings, row) for row in lookup.rows_timed(settings, timed)}
+    return {row["id"]: _at_query_time(settings, row) for row in measurements.rows_timed(settings, timed)}
 
 
 def _at_query_time(settings: dict, row: dict) -> dict:
@@ -142,7 +144,7 @@ def _at_query_time(settings: dict, row: dict) -> dict:
     if row["kind"] == "model":
         more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
         files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store")}
-        files["run"] = more["run"] if lookup.needs_candidates(settings, row) else []
+        files["run"] = more["run"] if measurements.needs_candidates(settings, row) else []
     return files
 
 
@@ -186,10 +188,10 @@ def row_facts(settings: dict, row: str) -> dict:
     return files
 
 
-def page_latency(settings: dict, row: str, together: bool) -> Within | list:
-    """Name the latency that a row's page shows: of all rows together where all are asked for, or of this row by itself."""
-    is_timed = find(settings["rows"], row, "row")["kind"] in lookup.TIMED
-    return latency_of(row, lookup.TOGETHER if together else row) if is_timed else []
+def page_latency(settings: dict, row: str, timed: Callable[[str], str]) -> Within | list:
+    """Name the latency that a row's page shows; timed: gives the measurement of a row that is timed."""
+    is_timed = find(settings["rows"], row, "row")["kind"] in measurements.TIMED
+    return latency_of(row, timed(row)) if is_timed else []
 
 
 def own_values(settings: dict, row: str) -> list[Output]:
@@ -227,9 +229,16 @@ def headline_tests(settings: dict) -> Output:
     return output("significance.tests", query_set=settings["evaluate"]["headline"])
 
 
-def latencies(settings: dict) -> dict[str, Output]:
+def latencies(settings: dict) -> dict[str, Within]:
     """Name the latency of each timed row."""
-    return {row["id"]: latency_of(row["id"], lookup.TOGETHER) for row in lookup.timed_rows(settings)}
+    rows = [row["id"] for row in measurements.timed_rows(settings)]
+    return {row: latency_of(row, measurements.measurement_of(settings, row)) for row in rows}
+
+
+def timings(settings: dict) -> dict[str, dict[str, Within]]:
+    """Name every query's latencies by measurement and row: only rows of one measurement can be compared query by query."""
+    found = measurements.measurements(settings)
+    return {timed: {row: latency_of(row, timed, "tsv") for row in rows} for timed, rows in found.items()}
 
 
 def cutoffs(settings: dict) -> dict[str, dict[str, Output]]:
@@ -248,13 +257,13 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     return {kind: {model: output(name, model=model) for model in models[which]} for kind, (which, name) in kinds.items()}
 
 
-def by_row(settings: dict) -> dict[str, dict[str, Output]]:
-    """Name, for each row that is run, timings and the values on the headline query set."""
+def by_row(settings: dict) -> dict[str, dict]:
+    """Name, for each row that is run, its latency and the values on the headline query set; timings by measurement and row."""
     headline = settings["evaluate"]["headline"]
     scored = [row["id"] for row in settings["rows"] if headline in lookup.sets_of(settings, row)]
     return {
         "latencies": latencies(settings),
-        "timings": {row["id"]: latency_of(row["id"], lookup.TOGETHER, "tsv") for row in lookup.timed_rows(settings)},
+        "timings": timings(settings),
         "values": {row: values(row, headline) for row in scored},
     }
 

@@ -7,8 +7,6 @@ from epic.core.files import InputError
 from epic.experiment.families import declared
 from epic.experiment.settings import reciprocal_rank
 
-TOGETHER = "together"  # the measurement of all rows, where others are named after their row
-TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
 OF_TRAINING = ("id", "family", "settings", "encoder", "start", "loss", "seed")  # of a model: all other keys only show it
 
 
@@ -59,6 +57,11 @@ def metric_of(settings: dict, query_set: str) -> str:
     return reciprocal_rank(relevance_of(settings, query_set))
 
 
+def keeps_stores(settings: dict) -> bool:
+    """Tell whether vectors stay on the disk after they were used."""
+    return "stores" in settings["keep"]
+
+
 def precomputes(settings: dict, model: str) -> bool:
     """Tell whether a model's passages are encoded before any query comes."""
     return declared(find(settings["models"], model)["family"]).precomputes
@@ -87,11 +90,6 @@ def gpus(settings: dict) -> int:
 def gpus_of_reranking(settings: dict, row: dict) -> int:
     """Return the GPUs of a row's re-ranking: a pruned row only looks vectors up."""
     return 0 if is_pruned(row) else gpus(settings)
-
-
-def gpus_of_timing(settings: dict, timed: str) -> int:
-    """Return the GPUs of a measurement: a first stage runs no model."""
-    return gpus(settings) if any("model" in row for row in rows_timed(settings, timed)) else 0
 
 
 def samples_of(settings: dict, first_stage: str) -> int | None:
@@ -146,37 +144,6 @@ def is_pruned(row: dict) -> bool:
     return row.get("keep") not in (None, "full")
 
 
-def needs_candidates(settings: dict, row: dict) -> bool:
-    """Tell whether timed queries' candidates must be known beforehand: those of unpruned rows get their vectors then."""
-    return precomputes(settings, row["model"]) and not is_pruned(row)
-
-
-def rows_timed(settings: dict, timed: str) -> list[dict]:
-    """List the rows of a measurement: all that are timed here, if they are timed together, or the one that is named."""
-    if timed == TOGETHER:
-        return timed_rows(settings)
-    return [row_of_kind(find(settings["rows"], timed, "row"), TIMED)]
-
-
-def timed_settings(settings: dict, timed: str) -> dict[str, dict]:
-    """Return the settings at query time of each row of a measurement."""
-    encode = {key: settings["encode"][key] for key in ("token_budget", "vocabulary_block")}
-    stages = {row["id"]: find(settings["first_stages"], row["first_stage"]) for row in rows_timed(settings, timed)}
-    shared = {"hits": settings["latency"]["hits"], "encode": encode, "compute": compute_of(settings)}
-    return {row: {"first_stage": stage} | shared for row, stage in stages.items()}
-
-
-def timed_facts(settings: dict, timed: str) -> dict[str, dict]:
-    """Return the facts that a measurement needs about each of its rows."""
-    rows = rows_timed(settings, timed)
-    return {row["id"]: {"kind": row["kind"], "keep": row.get("keep"), "family": family_of_row(settings, row)} for row in rows}
-
-
-def timed_models(settings: dict, timed: str) -> list[str | None]:
-    """List the models of a measurement; None stands for rows without one."""
-    return list(dict.fromkeys(row.get("model") for row in rows_timed(settings, timed)))
-
-
 def family_of_row(settings: dict, row: dict) -> str | None:
     """Return the family of a row's model; None for a row without one."""
     return find(settings["models"], row["model"])["family"] if "model" in row else None
@@ -225,11 +192,6 @@ def model_rows(settings: dict) -> list[dict]:
 def run_rows(settings: dict) -> list[dict]:
     """List the rows that are run here."""
     return [row for row in settings["rows"] if row["kind"] != "published-only"]
-
-
-def timed_rows(settings: dict) -> list[dict]:
-    """List the rows that are timed here."""
-    return [row for row in settings["rows"] if row["kind"] in TIMED]
 
 
 def systems(settings: dict) -> dict[str, list[str]]:

@@ -4,7 +4,8 @@ import math
 from typing import NamedTuple
 
 from epic.corpus.folder import MADE
-from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, rows_timed, tuning_set, validation_set
+from epic.experiment.lookup import encoder_named, find, is_pruned, precomputes, tuning_set, validation_set
+from epic.experiment.measurements import rows_timed
 from epic.planning import rates
 
 

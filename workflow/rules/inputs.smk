@@ -43,9 +43,11 @@ def all_of(*functions, by=()):
 
 
 def page_latency(wildcards):
-    """Name the latency of a row's page; all rows are timed together if the command asks for all of them."""
-    together = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
-    return inputs.page_latency(experiment_of(wildcards), wildcards.row, together)
+    """Name the latency of a row's page, of a measurement that the command asks for."""
+    settings, asked = experiment_of(wildcards), (wildcards.experiment, experiment_of(wildcards))
+    is_there = lambda timed: Path(at(rules.latency.output.folder, wildcards, timed=timed)).exists()
+    timed = lambda row: deliverables.measurement_asked_for(*asked, row, workflow.dag_settings.targets, is_there)
+    return inputs.page_latency(settings, wildcards.row, timed)
 
 
 def dataset(name_of):

@@ -65,10 +65,22 @@ def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_the
 def test_latencies_are_files_inside_the_folder_of_a_measurement():
     together = output("latency.folder", timed="together")
     assert inputs.latencies(SMOKE)["bm25"] == Within(together, "bm25.json")
-    assert inputs.by_row(SMOKE)["timings"]["bm25"] == Within(together, "bm25.tsv")
-    assert inputs.page_latency(SMOKE, "bm25", together=True) == Within(together, "bm25.json")
-    assert inputs.page_latency(SMOKE, "bm25", together=False) == Within(output("latency.folder", timed="bm25"), "bm25.json")
-    assert inputs.page_latency(SMOKE, "bert-large", together=True) == []
+    assert inputs.by_row(SMOKE)["timings"]["together"]["bm25"] == Within(together, "bm25.tsv")
+    assert inputs.page_latency(SMOKE, "bm25", lambda row: "together") == Within(together, "bm25.json")
+    assert inputs.page_latency(SMOKE, "bm25", lambda row: row) == Within(output("latency.folder", timed="bm25"), "bm25.json")
+    assert inputs.page_latency(SMOKE, "bert-large", lambda row: row) == []
+
+
+def test_where_vectors_are_not_kept_latencies_are_those_of_each_model_s_own_measurement():
+    of = {row: found.folder.wildcards["timed"] for row, found in inputs.latencies(PAPER).items()}
+    assert of["authors-bm25-r100"] == "authors" and of["bm25"] == "paper" and of["deepct"] == "first-stages"
+    timings = inputs.timings(PAPER)
+    assert list(timings) == ["paper", "released", "authors", "first-stages"] and list(timings["first-stages"]) == [
+        "doc2query",
+        "deepct",
+    ]
+    models = ("paper", "released", "authors")
+    assert all({"bm25", "doctttttquery"} < timings[model].keys() and len(timings[model]) == 10 for model in models)
 
 
 def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
