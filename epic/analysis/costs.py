@@ -3,6 +3,7 @@
 import logging
 from pathlib import Path
 
+from epic.core.discarded import size_in
 from epic.core.files import read_json, write_json
 from epic.corpus.msmarco import PASSAGES
 from epic.vectors.store import ARRAYS
@@ -43,4 +44,4 @@ def write_costs(paces: list, shard, stores: dict, out) -> None:
 
 
 def _bytes(store) -> int:
-    return sum((Path(store) / name).stat().st_size for name in ARRAYS)
+    return sum(size_in(store, name) for name in ARRAYS)

@@ -52,13 +52,14 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
 
 
 def training(settings: dict, model: str) -> dict:
-    """Name the inputs of a model's training: its encoder or published weights, if any, and the validation queries."""
+    """Name the inputs of a model's training: encoder or published weights, if any, validation queries, triples if it learns."""
     entry = find(settings["models"], model, "model")
     judged = _judged_run(lookup.validation_set(settings), settings["train"]["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],
         **{f"validation_{name}": file for name, file in judged.items()},
+        **{name: output(f"triples.{name}") if entry["loss"] else [] for name in ("triples", "queries")},
     }
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from epic.core import seals
+from epic.core.discarded import refuse_discarded
 from epic.core.files import InputError, read_json, sha256_of, write_json
 from epic.core.mapped import Mapped, announce
 from epic.model.checkpoint import model_digest
@@ -44,6 +45,7 @@ class Store:
 
     def __init__(self, path):
         self.path = Path(path)
+        refuse_discarded(self.path)
         if not (self.path / "header.json").exists():
             raise InputError(f"{path}: not a vector store (it has no header.json); {seals.again(path)}")
         header = read_json(self.path / "header.json")

@@ -25,7 +25,8 @@ def test_a_stage_is_one_word_in_rules_scripts_and_package():
         "charts",
         "cutoffs",
         "pruning",
-    } == SCRIPTS - RULES  # the further rules of data and figures
+        "turn",
+    } == SCRIPTS - RULES  # the further rules of data, discard and figures
 
 
 def test_every_rule_file_is_in_the_snakefile_and_every_rule_has_a_log_and_a_digest():

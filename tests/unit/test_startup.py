@@ -27,6 +27,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "retrieve": set(),
     "triples": set(),
     # models and vectors
+    "discard": set(),
     "encode": TENSORS,
     "encoder": set(),
     "frequencies": set(),
@@ -40,6 +41,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "claims": FRAMES,
     "evaluate": FRAMES,
     "latency": set(),
+    "models": FRAMES,
     "report": FRAMES,
     "rows": FRAMES,
     "significance": FRAMES,
@@ -54,6 +56,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "metadata": set(),
     "pruning": set(),
     "statistics": set(),
+    "turn": set(),
     "words": set(),
 }
 MODULES = {  # the same of modules that are imported by name, of the command line, and of a library

@@ -1,6 +1,6 @@
 """encode: passage vectors, one folder per shard, and the counts of all their values.
 
-in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/
+in   results/{experiment}/data/manifest.json, results/{experiment}/train/{model}/checkpoint/; waits for turn/{model}.json
 out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, its speed
 """
 
@@ -8,6 +8,7 @@ out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, 
 rule encode:
     input:
         manifest=rules.data.output.manifest,
+        turn=ancient(str(rules.turn.output.turn)),
         checkpoint=files(inputs.precomputing, "model"),
     output:
         vectors=directory("results/{experiment}/encode/{model}/{scatteritem}"),

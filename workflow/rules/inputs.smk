@@ -1,7 +1,7 @@
 """Paths of the inputs that `epic.experiment.inputs` names, as files of this workflow. Nothing else is decided here."""
 
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
-from epic.experiment import inputs
+from epic.experiment import inputs, of_model
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 
@@ -48,6 +48,21 @@ def page_latency(wildcards):
     is_there = lambda timed: Path(at(rules.latency.output.folder, wildcards, timed=timed)).exists()
     timed = lambda row: deliverables.measurement_asked_for(*asked, row, workflow.dag_settings.targets, is_there)
     return inputs.page_latency(settings, wildcards.row, timed)
+
+
+def model_page(wildcards):
+    """Name what a model's page shows, with latencies of the measurement that the command asks for."""
+    asked = wildcards.experiment, experiment_of(wildcards), wildcards.model
+    item_of(wildcards, "model")
+    timed = deliverables.measurement_of_page(*asked, workflow.dag_settings.targets)
+    return refusing(wildcards, of_model.showing, *asked[1:], timed)
+
+
+def waits_for(wildcards):
+    """Return what a model's turn waits for; a Snakemake on a node of a cluster runs a single job, and waits for nothing."""
+    all_rows = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
+    wanted = of_model.waiting(experiment_of(wildcards), wildcards.model, all_rows and workflow.is_main_process)
+    return resolved(wanted, wildcards)
 
 
 def dataset(name_of):
