@@ -63,5 +63,6 @@ def test_commands_figures_and_deliverables():
         "results/smoke/table.md",
         "results/smoke/experiment.yaml",
         "results/smoke/rows/tk-3.md",
+        "results/smoke/models/released.md",
         "results/smoke/figures/pruning.png",
     } <= set(made)

@@ -87,6 +87,7 @@ def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
     found = inputs.training(PAPER, "authors")
     assert found["encoder"] == output("encoder.folder", encoder="bert-base") and found["start"] == Source("download:epic.p")
     assert inputs.training(PAPER, "paper")["start"] == [] and found["validation_run"].wildcards["query_set"] == "validation"
+    assert found["triples"] == found["queries"] == [] and inputs.training(PAPER, "paper")["triples"] == output("triples.triples")
     without = SMOKE | {"models": [SMOKE["models"][0] | {"encoder": None}]}
     assert inputs.training(without, "paper")["encoder"] == []
 
