@@ -1,6 +1,7 @@
 """Reproduce EPIC (SIGIR 2020). Ask for a file; its path names the experiment.
 
 results/{experiment}/rows/{row}.md          one row of the table
+results/{experiment}/models/{model}.md      one model: its rows and all that is known of it
 results/{experiment}/table.md               the table
 results/{experiment}/report.html            everything on one page
 results/{experiment}/{stage}/...            what a stage made
@@ -9,6 +10,7 @@ results/{experiment}/{stage}/...            what a stage made
 import os
 import sys
 
+from snakemake.dag import DAG
 from snakemake.script import PythonScript
 from snakemake.utils import min_version
 
@@ -21,11 +23,13 @@ os.environ.update(PYTHONPATH=ROOT, PYTHONUTF8="1", LC_ALL="C.UTF-8")  # ... and 
 
 from epic.core import process, run_lock  # noqa: E402
 from epic.planning.jobs import described, place_of, preflight, quoting  # noqa: E402
+from epic.planning.order import not_through_ancient, vectors_lacking  # noqa: E402
 
 os.environ[process.RUN] = process.name_run()  # jobs end with this very process
 run_lock.release_at_the_end("results")  # workflow/run.sh may have taken it for this process
 
 PythonScript._execute_cmd = quoting(PythonScript._execute_cmd)
+DAG.bfs = not_through_ancient(DAG.bfs)
 
 
 include: "workflow/rules/common.smk"
@@ -43,6 +47,7 @@ include: "workflow/rules/tokenise.smk"
 include: "workflow/rules/train.smk"
 include: "workflow/rules/weigh.smk"
 include: "workflow/rules/candidates.smk"
+include: "workflow/rules/discard.smk"
 include: "workflow/rules/encode.smk"
 include: "workflow/rules/prune.smk"
 include: "workflow/rules/tune.smk"
@@ -56,6 +61,7 @@ include: "workflow/rules/interpret.smk"
 include: "workflow/rules/costs.smk"
 include: "workflow/rules/statistics.smk"
 include: "workflow/rules/rows.smk"
+include: "workflow/rules/models.smk"
 include: "workflow/rules/table.smk"
 include: "workflow/rules/claims.smk"
 include: "workflow/rules/figures.smk"
@@ -95,6 +101,8 @@ if workflow.nodes is None and "mem_mb" not in workflow.global_resources:
 onstart:
     jobs = described(workflow.dag.needrun_jobs(), [rule.name for rule in workflow.rules])
     place = place_of(workflow.cores, workflow.nodes, workflow.local_exec, workflow.global_resources)
+    if lacking := vectors_lacking(workflow.dag.needrun_jobs()):
+        raise refusal(lacking)
     plan = bool(os.environ.get("EPIC_PLAN"))
     refused = preflight(EXPERIMENTS, jobs, place, only_plan=plan)
     if refused:

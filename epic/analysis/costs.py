@@ -3,10 +3,11 @@
 import logging
 from pathlib import Path
 
+from epic.core.discarded import size_in
 from epic.core.files import read_json, write_json
 from epic.corpus.msmarco import PASSAGES
-from epic.vectors.store import Store
-from epic.vectors.store_header import ARRAYS
+from epic.vectors.layers import chain
+from epic.vectors.store_header import ARRAYS, read_header
 
 log = logging.getLogger(__name__)
 
@@ -44,5 +45,8 @@ def write_costs(paces: list, shard, stores: dict, out) -> None:
 
 
 def _bytes(store) -> int:
-    """Return the bytes of terms and weights that a store reads, wherever they lie."""
-    return sum(file.stat().st_size for file in Store(store).files if file.name in ARRAYS)
+    """Return the bytes of terms and weights that a store reads, wherever they lie, also if they were removed after use."""
+    path, header = Path(store), read_header(Path(store))
+    parts = [path / shard.path for shard in header.shards] or [path]
+    layers = chain(header.layers, header.keep)
+    return sum(size_in(part, str(Path(layer.folder, name))) for part in parts for layer in layers for name in ARRAYS)

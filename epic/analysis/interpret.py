@@ -11,7 +11,7 @@ from epic.core.files import InputError, write_json
 from epic.corpus.documents import Documents
 from epic.corpus.text_files import read_qrels
 from epic.first_stage.anserini import analyze
-from epic.first_stage.expand import predictions_of
+from epic.first_stage.predicted_queries import predicted_at
 from epic.model.epic import EpicModel
 from epic.model.tokens import word_of
 from epic.vectors.phi import vectors_by_batch
@@ -72,16 +72,18 @@ def chosen_passages(passages: list, qrels_paths: dict) -> list[str]:
 
 
 def write_interpretation(
-    model: EpicModel, documents: Documents, texts: dict, qrels_paths: dict, expanded, block: int, out
+    model: EpicModel, documents: Documents, texts: dict, qrels_paths: dict, predicted: tuple, block: int, out
 ) -> None:
-    """Write the weights of all texts in the experiment; expanded: the collection with predicted queries, if there is one."""
+    """Write the weights of all texts in the experiment; predicted: the published queries, or None, and how many a passage has."""
     doc_ids = chosen_passages(texts["passages"], qrels_paths)
     chosen = dict(zip(doc_ids, documents.texts(doc_ids), strict=True))
-    predicted = predictions_of(expanded, chosen) if expanded and chosen else {}
+    source, samples = predicted
+    positions = dict(zip(chosen, documents.positions(chosen), strict=True)) if source else {}
+    appended = predicted_at(source, samples, positions) if positions else {}
     passages = []
     for doc_id, text in chosen.items():
         found = passage_weights(model, doc_id, text, block)
-        passages.append(found | {"predicted": predicted_terms(analyze(predicted[doc_id])) if predicted else None})
+        passages.append(found | {"predicted": predicted_terms(analyze(appended[doc_id])) if appended else None})
     queries = [query_weights(model, text) for text in texts["queries"]]
     log.info("%d queries, %d passages", len(queries), len(passages))
     write_json(out, {"queries": queries, "passages": passages})

@@ -17,6 +17,7 @@ PACKAGE = "epic"
 SLICED = "epic.rankers."  # of its modules a stage depends on what it uses, not on the whole file
 DYNAMIC = {"globals", "getattr", "vars", "locals", "eval", "exec"}  # a module that looks names up is taken whole
 WITHOUT_RESULTS = {  # these write for people, never the same twice, say where code is, or refuse: no result depends on them
+    "epic.core.discarded",
     "epic.core.log",
     "epic.core.machine",
     "epic.core.process",

@@ -32,6 +32,17 @@ def seal(outputs: Iterable, stage: str) -> None:
         _refused(path).unlink(missing_ok=True)
 
 
+def seal_without(output: Path, removed: Iterable[str], added: str) -> None:
+    """Renew the seal of a folder from which some files are about to be removed, and which got another one; if it has a seal.
+
+    All other files are taken for what the seal says.
+    """
+    if is_sealed(output):
+        facts = _read(output)
+        stay = {name: fact for name, fact in facts["files"].items() if name not in set(removed)}
+        write_json(_seal_of(output), facts | {"files": stay | {added: _digest(output / added)}})
+
+
 def unseal(outputs: Iterable) -> None:
     """Remove the seals of outputs that are about to be written."""
     for path in map(Path, outputs):

@@ -9,7 +9,8 @@ import jsonschema
 from epic.core.files import ROOT, InputError
 from epic.experiment.expansion import Expansion, ExperimentError, expand
 from epic.experiment.families import declared
-from epic.experiment.lookup import TOGETHER, find, triples_wanted, tuning_set, with_purpose
+from epic.experiment.lookup import find, triples_wanted, tuning_set, with_purpose
+from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator, is_number, odd_texts, words_of
 from epic.experiment.yaml_lines import Place, Written, read_yaml
 
@@ -167,6 +168,8 @@ def _twice_given(settings: dict) -> Iterator[Problem]:
 
 def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
+        if model["id"] in (TOGETHER, FIRST_STAGES):
+            yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
         try:
             family = declared(model["family"])
         except InputError as error:
@@ -197,8 +200,8 @@ def _rows(settings: dict) -> Iterator[Problem]:
             if field in row and (absent := _absent(settings, key, row[field])):
                 yield (*place, field), absent
                 return
-        if row["id"] == TOGETHER:
-            yield (*place, "id"), f"no row can be called {TOGETHER}: the latencies of all rows have that name"
+        if row["id"] in (TOGETHER, FIRST_STAGES, *(model["id"] for model in settings["models"])):
+            yield (*place, "id"), f"no row can be called {row['id']}: the latencies of several rows have that name"
         needed = set(KEYS_OF_KIND[row["kind"]])
         if row["kind"] == "model" and "model" in row and declared(find(settings["models"], row["model"])["family"]).precomputes:
             needed |= {"keep"}

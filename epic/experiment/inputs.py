@@ -3,7 +3,9 @@
 `workflow/rules/inputs.smk` turns the names into paths. An empty list stands for an input that a job does not have.
 """
 
-from epic.experiment import lookup
+from collections.abc import Callable
+
+from epic.experiment import lookup, measurements, vector_inputs
 from epic.experiment.lookup import find
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
@@ -49,13 +51,14 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
 
 
 def training(settings: dict, model: str) -> dict:
-    """Name the inputs of a model's training: its encoder or published weights, if any, and the validation queries."""
+    """Name the inputs of a model's training: encoder or published weights, if any, validation queries, triples if it learns."""
     entry = find(settings["models"], model, "model")
     judged = _judged_run(lookup.validation_set(settings), settings["train"]["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],
         **{f"validation_{name}": file for name, file in judged.items()},
+        **{name: output(f"triples.{name}") if entry["loss"] else [] for name in ("triples", "queries")},
     }
 
 
@@ -72,10 +75,10 @@ def shown_qrels(settings: dict) -> dict[str, Output]:
     return {name: output("queries.qrels", query_set=name) for name in lookup.shown_sets(settings)}
 
 
-def expanded_collection(settings: dict) -> Output | list:
-    """Name the first collection with predicted queries."""
+def shown_predictions(settings: dict) -> Source | list:
+    """Name the queries that were predicted for the passages to be shown, as they are published."""
     stage = lookup.expanded_stage(settings)
-    return output("expand.collection", first_stage=stage) if stage else []
+    return expansion(settings, stage)["predicted"] if stage and settings["texts"]["passages"] else []
 
 
 def published_run(settings: dict, row: str, query_set: str) -> Source:
@@ -99,17 +102,19 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
     }
 
 
-def timing(settings: dict, timed: str) -> dict[str, dict]:
-    """Name the files that each row of a measurement needs at query time, by row."""
-    return {row["id"]: _at_query_time(settings, row) for row in lookup.rows_timed(settings, timed)}
+def timing(settings: dict, timed: str, in_one_pass: Callable[[str], bool] = lambda model: False) -> dict[str, dict]:
+    """Name the files that each row of a measurement needs at query time, by row; in_one_pass: whether a model's unpruned vectors
+    of timed candidates were kept when it was encoded."""
+    return {row["id"]: _at_query_time(settings, row, in_one_pass) for row in measurements.rows_timed(settings, timed)}
 
 
-def _at_query_time(settings: dict, row: dict) -> dict:
+def _at_query_time(settings: dict, row: dict, in_one_pass: Callable[[str], bool]) -> dict:
     files = {"lucene": output("index.lucene", first_stage=row["first_stage"])}
     if row["kind"] == "model":
         more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
         files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store", "shards")}
-        files["run"] = more["run"] if lookup.needs_candidates(settings, row) else []
+        files["run"] = more["run"] if measurements.needs_candidates(settings, row) else []
+        files |= vector_inputs.scored(settings, row["model"]) if files["run"] and in_one_pass(row["model"]) else {}
     return files
 
 
@@ -153,10 +158,10 @@ def row_facts(settings: dict, row: str) -> dict:
     return files
 
 
-def page_latency(settings: dict, row: str, together: bool) -> Within | list:
-    """Name the latency that a row's page shows: of all rows together where all are asked for, or of this row by itself."""
-    is_timed = find(settings["rows"], row, "row")["kind"] in lookup.TIMED
-    return latency_of(row, lookup.TOGETHER if together else row) if is_timed else []
+def page_latency(settings: dict, row: str, timed: Callable[[str], str]) -> Within | list:
+    """Name the latency that a row's page shows; timed: gives the measurement of a row that is timed."""
+    is_timed = find(settings["rows"], row, "row")["kind"] in measurements.TIMED
+    return latency_of(row, timed(row)) if is_timed else []
 
 
 def own_values(settings: dict, row: str) -> list[Output]:
@@ -194,9 +199,16 @@ def headline_tests(settings: dict) -> Output:
     return output("significance.tests", query_set=settings["evaluate"]["headline"])
 
 
-def latencies(settings: dict) -> dict[str, Output]:
+def latencies(settings: dict) -> dict[str, Within]:
     """Name the latency of each timed row."""
-    return {row["id"]: latency_of(row["id"], lookup.TOGETHER) for row in lookup.timed_rows(settings)}
+    rows = [row["id"] for row in measurements.timed_rows(settings)]
+    return {row: latency_of(row, measurements.measurement_of(settings, row)) for row in rows}
+
+
+def timings(settings: dict) -> dict[str, dict[str, Within]]:
+    """Name every query's latencies by measurement and row: only rows of one measurement can be compared query by query."""
+    found = measurements.measurements(settings)
+    return {timed: {row: latency_of(row, timed, "tsv") for row in rows} for timed, rows in found.items()}
 
 
 def cutoffs(settings: dict) -> dict[str, dict[str, Output]]:
@@ -216,13 +228,13 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     return found if settings["encode"]["passages"] == "all" else found | {"frequencies": {}}  # else most values are not known
 
 
-def by_row(settings: dict) -> dict[str, dict[str, Output]]:
-    """Name, for each row that is run, timings and the values on the headline query set."""
+def by_row(settings: dict) -> dict[str, dict]:
+    """Name, for each row that is run, its latency and the values on the headline query set; timings by measurement and row."""
     headline = settings["evaluate"]["headline"]
     scored = [row["id"] for row in settings["rows"] if headline in lookup.sets_of(settings, row)]
     return {
         "latencies": latencies(settings),
-        "timings": {row["id"]: latency_of(row["id"], lookup.TOGETHER, "tsv") for row in lookup.timed_rows(settings)},
+        "timings": timings(settings),
         "values": {row: values(row, headline) for row in scored},
     }
 

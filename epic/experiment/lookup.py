@@ -7,8 +7,6 @@ from epic.core.files import InputError
 from epic.experiment.families import declared
 from epic.experiment.settings import reciprocal_rank
 
-TOGETHER = "together"  # the measurement of all rows, where others are named after their row
-TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
 AT_A_TIME = ("token_budget", "vocabulary_block", "validation_token_budget", "shards", "passages")  # no vector depends on them
 OF_TRAINING = ("id", "family", "settings", "encoder", "start", "loss", "seed")  # of a model: all other keys only show it
 
@@ -60,6 +58,11 @@ def metric_of(settings: dict, query_set: str) -> str:
     return reciprocal_rank(relevance_of(settings, query_set))
 
 
+def keeps_stores(settings: dict) -> bool:
+    """Tell whether vectors stay on the disk after they were used."""
+    return "stores" in settings["keep"]
+
+
 def precomputes(settings: dict, model: str) -> bool:
     """Tell whether a model's passages are encoded before any query comes."""
     return declared(find(settings["models"], model)["family"]).precomputes
@@ -90,15 +93,16 @@ def gpus_of_reranking(settings: dict, row: dict) -> int:
     return 0 if is_pruned(row) else gpus(settings)
 
 
-def gpus_of_timing(settings: dict, timed: str) -> int:
-    """Return the GPUs of a measurement: a first stage runs no model."""
-    return gpus(settings) if any("model" in row for row in rows_timed(settings, timed)) else 0
-
-
 def samples_of(settings: dict, first_stage: str) -> int | None:
     """Return how many predicted queries a first stage appends to a passage; None where it has none, or has them joined."""
     predicted = find(settings["first_stages"], first_stage, "first stage")["predicted_queries"]
     return predicted["samples"] if predicted else None
+
+
+def shown_samples(settings: dict) -> int | None:
+    """Return how many predicted queries a passage has where passages are shown with them; None as in `samples_of`."""
+    stage = expanded_stage(settings)
+    return samples_of(settings, stage) if stage else None
 
 
 def trained_on(settings: dict) -> dict:
@@ -139,36 +143,6 @@ def published_run(row: dict, query_set: str) -> str:
 def is_pruned(row: dict) -> bool:
     """Tell whether a row reads a store: a row that keeps all terms, or precomputes nothing, runs the model instead."""
     return row.get("keep") not in (None, "full")
-
-
-def needs_candidates(settings: dict, row: dict) -> bool:
-    """Tell whether timed queries' candidates must be known beforehand: those of unpruned rows get their vectors then."""
-    return precomputes(settings, row["model"]) and not is_pruned(row)
-
-
-def rows_timed(settings: dict, timed: str) -> list[dict]:
-    """List the rows of a measurement: all that are timed here, if they are timed together, or the one that is named."""
-    if timed == TOGETHER:
-        return timed_rows(settings)
-    return [row_of_kind(find(settings["rows"], timed, "row"), TIMED)]
-
-
-def timed_settings(settings: dict, timed: str) -> dict[str, dict]:
-    """Return the settings at query time of each row of a measurement."""
-    stages = {row["id"]: find(settings["first_stages"], row["first_stage"]) for row in rows_timed(settings, timed)}
-    shared = {"hits": settings["latency"]["hits"], "compute": compute_of(settings)}
-    return {row: {"first_stage": stage} | shared for row, stage in stages.items()}
-
-
-def timed_facts(settings: dict, timed: str) -> dict[str, dict]:
-    """Return the facts that a measurement needs about each of its rows."""
-    rows = rows_timed(settings, timed)
-    return {row["id"]: {"kind": row["kind"], "keep": row.get("keep"), "family": family_of_row(settings, row)} for row in rows}
-
-
-def timed_models(settings: dict, timed: str) -> list[str | None]:
-    """List the models of a measurement; None stands for rows without one."""
-    return list(dict.fromkeys(row.get("model") for row in rows_timed(settings, timed)))
 
 
 def family_of_row(settings: dict, row: dict) -> str | None:
@@ -219,11 +193,6 @@ def model_rows(settings: dict) -> list[dict]:
 def run_rows(settings: dict) -> list[dict]:
     """List the rows that are run here."""
     return [row for row in settings["rows"] if row["kind"] != "published-only"]
-
-
-def timed_rows(settings: dict) -> list[dict]:
-    """List the rows that are timed here."""
-    return [row for row in settings["rows"] if row["kind"] in TIMED]
 
 
 def systems(settings: dict) -> dict[str, list[str]]:

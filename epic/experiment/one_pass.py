@@ -7,7 +7,7 @@ itself must not need them. A shard that was made one way stays as it is: what is
 from collections.abc import Collection
 from pathlib import Path
 
-from epic.experiment.deliverables import asks_for_all_rows
+from epic.experiment.deliverables import asks_for_all_rows, models_asked_for
 from epic.experiment.lookup import precomputes
 
 SCORED = "scored.json"  # in a shard that has scores (epic.vectors.asked)
@@ -23,4 +23,5 @@ def in_one_pass(name: str, settings: dict, model: str, targets: Collection[str],
     if made:
         return made.with_name(SCORED).exists()
     # On a node of a cluster a job does not know the command; but its candidates are there.
-    return Path(results, name, "candidates", model, "header.json").exists() or asks_for_all_rows(name, targets)
+    known = Path(results, name, "candidates", model, "header.json").exists()
+    return known or asks_for_all_rows(name, targets) or model in models_asked_for(name, settings, targets)

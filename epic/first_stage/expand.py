@@ -5,7 +5,6 @@ import logging
 import re
 from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 
 from epic.core.files import InputError, replacing, write_json
 from epic.core.log import progress
@@ -18,13 +17,6 @@ log = logging.getLogger(__name__)
 DOCS_PER_FILE = 500_000
 COUNTED = 1_000_000  # surplus predictions, more or less: a damaged or hostile file may have no end
 BLANK = re.compile(r"[\s\0-\x20]*\Z")  # nothing but blanks, as Unicode or as Java has them; Anserini skips only the latter
-
-
-def source_of(files) -> Path | None:
-    """Return the file that was published, or the folder that holds several; None if there are none."""
-    if isinstance(files, str):
-        return Path(files)
-    return Path(files[0]).parent if files else None
 
 
 def expand(documents: Documents, predicted, samples: int | None, weighted, out) -> None:
@@ -77,18 +69,3 @@ def _unaligned(source, lines: int, documents: int) -> InputError:
         f"{source}: predicted queries for {lines} passages, but the collection has {documents}; "
         "they are matched by position, so the files must belong to this very collection"
     )
-
-
-def predictions_of(collection, texts: dict[str, str]) -> dict[str, str]:
-    """Return the queries that expansion appended to some documents; texts: document id -> its own text."""
-    starts = tuple(json.dumps({"id": doc_id}, ensure_ascii=False)[:-1] + "," for doc_id in texts)
-    found = {}
-    for path in sorted(Path(collection).glob("docs-*.jsonl")):
-        with open(path, encoding="utf-8") as stream:
-            for line in stream:
-                if line.startswith(starts):
-                    document = json.loads(line)
-                    found[document["id"]] = document["contents"].removeprefix(texts[document["id"]]).strip()
-        if len(found) == len(texts):
-            break
-    return found

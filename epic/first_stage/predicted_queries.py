@@ -13,6 +13,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from io import TextIOWrapper
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,6 +33,13 @@ class Prediction(NamedTuple):
     queries: str
 
 
+def source_of(files) -> Path | None:
+    """Return the file that was published, or the folder that holds several; None if there are none."""
+    if isinstance(files, str):
+        return Path(files)
+    return Path(files[0]).parent if files else None
+
+
 def predictions(source, samples: int | None) -> Iterator[Prediction]:
     """Yield a prediction for each passage, with its first `samples` queries; None if they are joined already."""
     source = Path(source)
@@ -42,6 +50,22 @@ def predictions(source, samples: int | None) -> Iterator[Prediction]:
     read = _joined(source) if joined else _records(source, samples) if ".jsonl" in source.name else _sampled(source, samples)
     with reading(source):
         yield from read
+
+
+def predicted_at(source, samples: int | None, positions: dict[str, int]) -> dict[str, str]:
+    """Return the queries that were predicted for some passages; positions: passage id -> where it stands in the collection.
+
+    They are read from what was published, up to the last passage: the collection with all of them appended takes more room than
+    anything else that retrieval needs, and need not be kept.
+    """
+    found: dict[str, str] = {}
+    wanted = {position: doc_id for doc_id, position in positions.items()}
+    for place, prediction in enumerate(islice(predictions(source, samples), max(wanted) + 1 if wanted else 0)):
+        if doc_id := wanted.get(place):
+            found[doc_id] = prediction.queries.strip()
+    if absent := [doc_id for doc_id in positions if doc_id not in found]:
+        raise InputError(f"{source}: it ends before the queries that were predicted for passage {absent[0]}")
+    return found
 
 
 def _joined(source: Path) -> Iterator[Prediction]:

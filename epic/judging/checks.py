@@ -5,7 +5,7 @@ Each function returns a `Found`. If an experiment lacks the data, nothing is com
 
 from epic.corpus.msmarco import VOCABULARY
 from epic.evaluation.evaluate import read_values
-from epic.judging.evidence import Evidence, Found, UncheckedError, require
+from epic.judging.evidence import Evidence, Found, UncheckedError, paired_timings, require
 from epic.latency.timings import overhead
 from epic.training.history import best_of, read_history
 from epic.vectors.frequencies import read_frequencies, share_up_to
@@ -159,7 +159,7 @@ def mostly_loading(evidence: Evidence, model, first_stage, keep) -> Found:
 def slower(evidence: Evidence, model, stage, keep, other_stage, other_keep) -> Found:
     """Tell whether one row takes longer than another, query by query."""
     left, right = evidence.row(model, stage, keep), evidence.row(model, other_stage, other_keep)
-    low, high = overhead(evidence.timings[left["id"]], evidence.timings[right["id"]])["ms"]["interval"]
+    low, high = overhead(*paired_timings(evidence.timings, left["id"], right["id"]))["ms"]["interval"]
     detail = f"{left['ours_ms']:.1f} and {right['ours_ms']:.1f} ms, difference {low:+.1f} to {high:+.1f} ms"
     # The authors load unpruned vectors whole; here only the query's terms are read from them.
     differs = ("loading",) if (keep == "full") != (other_keep == "full") else ()
@@ -171,14 +171,14 @@ def slower(evidence: Evidence, model, stage, keep, other_stage, other_keep) -> F
 def overhead_ms(evidence: Evidence, model, first_stage, keep) -> Found:
     """Return mean milliseconds that re-ranking adds to its first stage, query by query."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(first_stage)
-    found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["ms"]
+    found = overhead(*paired_timings(evidence.timings, row["id"], first["id"]))["ms"]
     return Found(found["mean"], detail="{:.1f} to {:.1f} ms".format(*found["interval"]), interval=found["interval"])
 
 
 def speed_up(evidence: Evidence, model, first_stage, keep, baseline) -> Found:
     """Return the ratio of a first stage's time to a row's."""
     row, first = evidence.row(model, first_stage, keep), evidence.first(baseline)
-    found = overhead(evidence.timings[row["id"]], evidence.timings[first["id"]])["speed_up"]
+    found = overhead(*paired_timings(evidence.timings, row["id"], first["id"]))["speed_up"]
     return Found(found["mean"], detail="{:.2f} to {:.2f}".format(*found["interval"]), interval=found["interval"])
 
 

@@ -34,7 +34,7 @@ class Evidence:
     frequencies: dict[str, str]  # paths
     costs: dict[str, dict]
     latencies: dict[str, dict]
-    timings: dict[str, str]  # paths
+    timings: dict[str, dict[str, str]]  # paths by measurement and row
     texts: dict[str, dict]
 
     def row(self, model: str, first_stage: str, keep) -> dict:
@@ -62,6 +62,14 @@ class Evidence:
     def other_set(self, row: dict) -> tuple[str, ...]:
         """Return "query set" if the headline query set is not that of a row's published value."""
         return () if row["published_query_set"] == self.headline else ("query set",)
+
+
+def paired_timings(timings: dict[str, dict], system: str, baseline: str) -> tuple:
+    """Return the timings of two rows from one measurement; rows that were timed at different times are not compared."""
+    for measured in timings.values():
+        if system in measured and baseline in measured:
+            return measured[system], measured[baseline]
+    raise UncheckedError(f"{system} and {baseline} were not timed side by side")
 
 
 def require(by_key: dict, key, what: str):

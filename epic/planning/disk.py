@@ -1,11 +1,10 @@
 """Bytes on the disk: the layers of a model's vectors, outputs that are temporary, and what lies there at once."""
 
 from epic.corpus.msmarco import VOCABULARY
-from epic.experiment.lookup import TOGETHER
+from epic.experiment.measurements import TOGETHER
 from epic.vectors.layers import chain, enough, planned
 
 TERM, ROW_SUM = 4, 8  # bytes: a uint16 id and a float16 weight; a checksum in each row of a layer
-KEPT = ["stores", "expanded"]  # of an experiment that does not say what it keeps: everything
 
 
 def bytes_of_a_vector(settings: dict, keep: int | None = None) -> int:
@@ -18,11 +17,6 @@ def bytes_of_a_vector(settings: dict, keep: int | None = None) -> int:
 def is_copied(settings: dict, keep: int) -> bool:
     """Tell whether a store of fewer terms is a copy, made by pruning; else it is a layer, which encoding writes."""
     return not chain(planned(settings["encode"]["keep"], VOCABULARY), keep)
-
-
-def is_temporary(settings: dict, what: str) -> bool:
-    """Tell whether an experiment removes its `stores`, or its `expanded` texts, once nothing needs them any more."""
-    return what not in settings.get("keep", KEPT)
 
 
 def at_once(found: list[tuple], settings: dict, place) -> float:

@@ -8,12 +8,13 @@ from epic.experiment.lookup import (
     encoder_named,
     find,
     is_pruned,
+    keeps_stores,
     precomputes,
-    rows_timed,
     systems,
     tuning_set,
     validation_set,
 )
+from epic.experiment.measurements import rows_timed
 from epic.planning import flop, rates
 from epic.planning.amounts import (
     Collection,
@@ -28,7 +29,7 @@ from epic.planning.amounts import (
     share_of,
 )
 from epic.planning.cards import NO_CARD, Speed
-from epic.planning.disk import ROW_SUM, TERM, bytes_of_a_vector, is_copied, is_temporary
+from epic.planning.disk import ROW_SUM, TERM, bytes_of_a_vector, is_copied
 
 
 def cost(job: Job, settings: dict, collection: Collection, speed: Speed = NO_CARD) -> Cost:
@@ -70,8 +71,7 @@ def _expand(job, settings, given):
     text = _text(job, settings, given)
     reading = rates.READ + rates.PREDICTED * _samples(job, settings)
     size = text + rates.JSON_LINE * given.collection.passages
-    temporary = size if is_temporary(settings, "expanded") else 0.0
-    return Cost(size, rates.START + given.collection.passages * reading, temporary=temporary)
+    return Cost(size, rates.START + given.collection.passages * reading, temporary=size)  # only index reads it
 
 
 def _index(job, settings, given):
@@ -131,7 +131,7 @@ def _encode(job, settings, given):
         scores = share * rates.PAIR_SCORE * candidate_pairs(settings, given, systems(settings).get(model, []))
         size += scores + share * dense_bytes(settings, given, model)
     seconds = rates.START_TORCH + _passages(passages, job, settings, given) + size * rates.DISK
-    return Cost(size, seconds, temporary=size - scores if is_temporary(settings, "stores") else 0.0)
+    return Cost(size, seconds, temporary=0.0 if keeps_stores(settings) else size - scores)
 
 
 def _prune(job, settings, given):
@@ -140,7 +140,7 @@ def _prune(job, settings, given):
     passages = passages_encoded(settings, given)
     keep = min(int(job.wildcards["keep"]), rates.VOCABULARY)
     kept, encoded = (TERM * keep + ROW_SUM) * passages, bytes_of_a_vector(settings, keep) * passages
-    temporary = kept if is_temporary(settings, "stores") else 0.0
+    temporary = 0.0 if keeps_stores(settings) else kept
     return Cost(kept, rates.START + passages * rates.PRUNE + (kept + encoded) * rates.DISK, temporary=temporary)
 
 

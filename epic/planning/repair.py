@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from epic.core import seals
+from epic.core.discarded import was_discarded
 from epic.core.files import DRAFT, InputError, remove, size_of
 
 log = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ def _difference(output: Path) -> str | None:
 def verify(path) -> str:
     """Compare all bytes of an output, of all outputs in a folder, or of a vector store; say what was compared."""
     path = Path(path)
-    if (path / seals.HEADER).exists():
+    if (path / seals.HEADER).exists() and not was_discarded(path):
         from epic.vectors.store import Store  # it brings numba, which Snakemake does not need to read the rules
 
         store = Store(path)
@@ -72,7 +73,9 @@ def verify(path) -> str:
     for output in outputs:
         if output.exists():
             seals.check([output], whole=True)
-    return f"{path}: {'1 output, as it was' if len(outputs) == 1 else f'{len(outputs)} outputs, as they were'} written"
+    gone = sum(map(was_discarded, outputs))
+    less = f"; the vectors of {gone} of them were removed after use" if gone else ""
+    return f"{path}: {'1 output, as it was' if len(outputs) == 1 else f'{len(outputs)} outputs, as they were'} written{less}"
 
 
 def remove_drafts(results) -> None:

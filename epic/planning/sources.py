@@ -12,7 +12,8 @@ from epic.core.files import numbered_lines
 from epic.corpus.datasets import load
 from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
-from epic.experiment.lookup import encoder_named, is_pruned, model_rows, rows_timed
+from epic.experiment.lookup import encoder_named, is_pruned, model_rows
+from epic.experiment.measurements import rows_timed
 from epic.model.encoder import FILES
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download

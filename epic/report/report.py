@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 from epic.core.files import read_json, write_text
 from epic.core.visible import visible
 from epic.judging import claims, verdicts
+from epic.judging.evidence import paired_timings
 from epic.latency.timings import overhead
 from epic.report.words import color, shades
 
@@ -104,7 +105,7 @@ def overheads(rows: list[dict], timings: dict) -> dict:
     """Return each re-ranking row's time beyond its own first stage, paired by query."""
     first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
     timed = [row for row in rows if row["kind"] == "model" and row["first_stage"] in first]
-    return {row["id"]: overhead(timings[row["id"]], timings[first[row["first_stage"]]]) for row in timed}
+    return {row["id"]: overhead(*paired_timings(timings, row["id"], first[row["first_stage"]])) for row in timed}
 
 
 def passes(latencies: dict) -> str:

@@ -27,12 +27,19 @@ log = logging.getLogger(__name__)
 
 
 def train(
-    family, ranker, examples: Examples, validation: Validation, settings: TrainSettings, loss: str | None, seed: int, state: State
+    family,
+    ranker,
+    examples: Examples | None,
+    validation: Validation,
+    settings: TrainSettings,
+    loss: str | None,
+    seed: int,
+    state: State,
 ) -> list[Iteration]:
     """Train until validation stops improving, leave the best weights in `ranker`, and return the history.
 
     An interrupted run goes on after the last validation that was saved, and ends with the same weights as one without an
-    interruption. Without a loss the model stays as it is, and the history is empty.
+    interruption. Without a loss the model stays as it is, needs no examples, and the history is empty.
     """
     if loss is None:
         return []

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from epic.core import seals
+from epic.core.discarded import refuse_discarded
 from epic.core.files import InputError, sha256_of
 from epic.model.checkpoint import model_digest
 from epic.vectors import store_ids as ids
@@ -46,6 +47,7 @@ class Store:
 
     def __init__(self, path, keep: int | None = None):
         self.path = Path(path)
+        refuse_discarded(self.path)
         self.header = read_header(self.path)
         self.documents, self.vocabulary, self.model, self.start = (
             getattr(self.header, name) for name in ("documents", "vocabulary", "model", "start")
@@ -168,6 +170,7 @@ class Part:
 def _opened(store: Store, shard: Shard) -> Part:
     """Open a shard that a gathered store names; it must still be the one that was gathered."""
     path = Path(os.path.normpath(store.path / shard.path))  # by name: folders on the way may be links to other disks
+    refuse_discarded(path)
     if not (path / seals.HEADER).exists():
         raise InputError(f"{store.path}: its shard {path} is not there; {seals.again(path)}, or copy it along with the store")
     header = read_header(path)

@@ -42,7 +42,6 @@ KINDS = [
     Kind("queries", f"{MINE}/data/test.queries.tsv", ("retrieve/bm25/test.run", "weigh/paper/test.jsonl", *LATE)),
     Kind("judgments", f"{MINE}/data/test.qrels.txt", ("evaluate", "rows")),
     Kind("triples", f"{MINE}/triples/triples.tsv", ALL),
-    Kind("passages for the index", f"{MINE}/expand/bm25/*", ("index", "retrieve", *LATE)),
     Kind("index", f"{MINE}/index/bm25/*", ("retrieve/bm25/test.run", *LATE)),
     Kind("run of a first stage", f"{MINE}/retrieve/bm25/test.run", LATE),
     Kind("run re-ranked", f"{MINE}/rerank/epic-bm25-full/test.run", ("evaluate", "rows")),

@@ -26,7 +26,8 @@ def test_a_stage_is_one_word_in_rules_scripts_and_package():
         "charts",
         "cutoffs",
         "pruning",
-    } == SCRIPTS - RULES  # the further rules of data, candidates and figures
+        "turn",
+    } == SCRIPTS - RULES  # the further rules of data, candidates, discard and figures
 
 
 def test_every_rule_file_is_in_the_snakefile_and_every_rule_has_a_log_and_a_digest():
@@ -63,7 +64,7 @@ def test_the_rule_graph_of_the_readme_shows_every_rule_that_smoke_runs():
     picture = (ROOT / "workflow" / "report" / "rulegraph.svg").read_text()
     drawn = set(re.findall(r">(\w+)</text>", picture))
     rules = set(re.findall(r"^rule (\w+):", SMK, re.MULTILINE))
-    assert drawn == (rules - {"fetch", "boolq", "passages"}) | {"smoke"}
+    assert drawn == (rules - {"fetch", "boolq", "passages", "discard"}) | {"smoke"}
 
 
 def test_only_the_readme_of_results_is_in_git():

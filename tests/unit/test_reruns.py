@@ -29,7 +29,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
     ("experiment/check.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
     ("experiment/expansion.py", '"full" if whole', '"all" if whole', NOTHING),
-    ("experiment/lookup.py", '"first-stage", "model"', '"model", "first-stage"', NOTHING),
+    ("experiment/measurements.py", '"first-stage", "model"', '"model", "first-stage"', NOTHING),
     ("judging/verdicts.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9", NOTHING),
     ("judging/checks.py", '"msmarco-passage/train"', '"msmarco-passage"', NOTHING),
     ("report/charts.py", "MARKERS = (", 'MARKERS = ("s", ', NOTHING),

@@ -30,6 +30,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "candidates": set(),
     "passages": set(),
     "tokenise": set(),
+    "discard": set(),
     "encode": TENSORS,
     "encoder": set(),
     "frequencies": set(),
@@ -43,6 +44,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "claims": FRAMES,
     "evaluate": FRAMES,
     "latency": set(),
+    "models": FRAMES,
     "report": FRAMES,
     "rows": FRAMES,
     "significance": FRAMES,
@@ -57,6 +59,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "metadata": set(),
     "pruning": set(),
     "statistics": set(),
+    "turn": set(),
     "words": set(),
 }
 MODULES = {  # the same of modules that are imported by name, of the command line, and of a library

@@ -34,7 +34,8 @@ def test_the_bare_command_is_the_paper(paper):
     models, sets = 3, 4
     assert found["encode"] == models * 16 and found["train"] == models and found["curves"] == 2 and found["fetch"] == 6
     assert found["prune"] == models * 3 and found["rerank"] == models * 8 * sets and found["replay"] == 2
-    assert found["evaluate"] == (models * 8 + 4) * sets + 2 and found["latency"] == 1 and found["rows"] == 33
+    assert found["evaluate"] == (models * 8 + 4) * sets + 2 and found["latency"] == models + 1 and found["rows"] == 33
+    assert found["models"] == found["discard"] == found["turn"] == models
     assert "results/smoke" not in paper
 
 
@@ -54,6 +55,8 @@ def test_the_bare_command_is_the_paper(paper):
         "results/quick/table.md",
         "results/quick-bm25/rows/authors-bm25-full.md",
         "quick",
+        "results/smoke/models/paper.md",
+        "results/paper/discard/released.json",
     ],
 )
 def test_any_file_can_be_asked_for_by_its_path(target, tmp_path):
@@ -66,9 +69,17 @@ def test_one_row_makes_just_what_it_needs(tmp_path):
     found = jobs(run.stdout)
     assert "doctttttquery" not in " ".join(files(run.stdout))
     assert found == {
-        "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "encode": 2, "prune": 1,
-        "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "latency": 1, "rows": 1,
+        "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "turn": 1, "encode": 2,
+        "prune": 1, "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "latency": 1, "rows": 1,
     }  # fmt: skip
+
+
+def test_one_model_of_the_paper_needs_no_other_and_the_authors_weights_need_no_triples(tmp_path):
+    run = snakemake("results/paper/models/authors.md", "--dry-run", directory=tmp_path)
+    found = jobs(run.stdout)
+    assert found["train"] == found["latency"] == found["discard"] == found["turn"] == 1 and found["encode"] == 64
+    assert found["rows"] == 8 and found["rerank"] == 8 * 4 and "triples" not in found and "significance" not in found
+    assert not re.search(r"results/paper/\w+/(paper|released)\b", run.stdout) and "latency/authors" in run.stdout
 
 
 def test_a_model_can_start_from_the_authors_weights_and_stay_as_it_is(tmp_path):
@@ -100,6 +111,8 @@ ABSENT = dict(
         ("results/smoke/rerank/bm25/test.run", "smoke: row bm25 is of the kind first-stage: there is nothing to re-rank"),
         ("results/smoke/significance/nope.json", "smoke: there is no query set nope"),
         ("results/nope/report.html", "there is no experiment nope; there are"),
+        ("results/smoke/models/nope.md", "smoke: there is no model nope; there are paper, released"),
+        ("results/smoke/discard/paper.json", "smoke: its vectors are kept; write keep: [] to have them removed after use"),
         ("results/smoke/latency/tk-1", "smoke: row tk-1 is of the kind published-only: it is not run here"),
         ("results/smoke/evaluate/bm25/nope.tsv", "smoke: there is no query set nope"),
         ("results/smoke/fetch/nope.zip", "smoke: there is no download nope.zip; there are none"),

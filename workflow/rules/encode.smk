@@ -1,7 +1,7 @@
 """encode: passage vectors, one folder per shard with a layer per number of kept terms, and scores of the model's candidates.
 
 in   results/{experiment}/tokenise/{encoder}/{i}-of-{n}/, results/{experiment}/train/{model}/checkpoint/
-     results/{experiment}/candidates/{model}/, if all rows of the model are asked for
+     results/{experiment}/candidates/{model}/, if all rows of the model are asked for; waits for turn/{model}.json
 out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, its speed
 """
 
@@ -9,6 +9,7 @@ out  results/{experiment}/encode/{model}/{i}-of-{n}/, and beside it .pace.json, 
 rule encode:
     input:
         pieces=pieces,
+        turn=ancient(str(rules.turn.output.turn)),
         checkpoint=files(vector_inputs.precomputing, "model"),
         candidates=candidates,
     output:

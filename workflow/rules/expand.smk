@@ -1,7 +1,7 @@
 """expand: the texts that a first stage indexes, as JSON lines: passages, with predicted queries appended, or reweighted.
 
 in   results/{experiment}/data/manifest.json, predicted queries or weighted texts
-out  results/{experiment}/expand/{first_stage}/
+out  results/{experiment}/expand/{first_stage}/, removed once it is indexed: only `index` reads it, and it is made again in minutes
 """
 
 
@@ -10,7 +10,7 @@ rule expand:
         unpack(files(inputs.expansion, "first_stage")),
         manifest=rules.data.output.manifest,
     output:
-        collection=directory("results/{experiment}/expand/{first_stage}"),
+        collection=temp(directory("results/{experiment}/expand/{first_stage}")),
     log:
         "results/{experiment}/logs/expand/{first_stage}.log",
     conda:

@@ -2,7 +2,7 @@
 
 from epic.core.places import from_here
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
-from epic.experiment import encoding, inputs, one_pass, vector_inputs
+from epic.experiment import encoding, inputs, of_model, one_pass, vector_inputs
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 
@@ -44,9 +44,26 @@ def all_of(*functions, by=()):
 
 
 def page_latency(wildcards):
-    """Name the latency of a row's page; all rows are timed together if the command asks for all of them."""
-    together = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
-    return inputs.page_latency(experiment_of(wildcards), wildcards.row, together)
+    """Name the latency of a row's page, of a measurement that the command asks for."""
+    settings, asked = experiment_of(wildcards), (wildcards.experiment, experiment_of(wildcards))
+    is_there = lambda timed: Path(at(rules.latency.output.folder, wildcards, timed=timed)).exists()
+    timed = lambda row: deliverables.measurement_asked_for(*asked, row, workflow.dag_settings.targets, is_there)
+    return inputs.page_latency(settings, wildcards.row, timed)
+
+
+def model_page(wildcards):
+    """Name what a model's page shows, with latencies of the measurement that the command asks for."""
+    asked = wildcards.experiment, experiment_of(wildcards), wildcards.model
+    item_of(wildcards, "model")
+    timed = deliverables.measurement_of_page(*asked, workflow.dag_settings.targets)
+    return refusing(wildcards, of_model.showing, *asked[1:], timed)
+
+
+def waits_for(wildcards):
+    """Return what a model's turn waits for; a Snakemake on a node of a cluster runs a single job, and waits for nothing."""
+    all_rows = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
+    wanted = of_model.waiting(experiment_of(wildcards), wildcards.model, all_rows and workflow.is_main_process)
+    return resolved(wanted, wildcards)
 
 
 def pieces(wildcards):
@@ -72,6 +89,14 @@ def scored(wildcards):
     if lookup.is_pruned(item_of(wildcards, "row") if "row" in wildcards.keys() else {}) or not in_one_pass(wildcards, model):
         return {"candidates": [], "scored": []}
     return resolved(vector_inputs.scored(experiment_of(wildcards), model), wildcards)
+
+
+def timing(wildcards):
+    """Return the files that each row of a measurement needs at query time, by row."""
+    named = refusing(
+        wildcards, inputs.timing, experiment_of(wildcards), wildcards.timed, lambda model: in_one_pass(wildcards, model)
+    )
+    return resolved(named, wildcards)
 
 
 def gpus_of_scoring(wildcards):

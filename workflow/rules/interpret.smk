@@ -1,6 +1,6 @@
 """interpret: the texts that the experiment lists, word by word, with their weights.
 
-in   results/{experiment}/train/{model}/checkpoint/, the collection, and its expanded form if there is one
+in   results/{experiment}/train/{model}/checkpoint/, the collection, and predicted queries if a first stage has them
 out  results/{experiment}/interpret/{model}.json
 """
 
@@ -10,7 +10,7 @@ rule interpret:
         manifest=rules.data.output.manifest,
         checkpoint=files(vector_inputs.precomputing, "model"),
         qrels=all_of(inputs.shown_qrels),
-        expanded=files(inputs.expanded_collection),
+        predicted=files(inputs.shown_predictions),
     output:
         texts="results/{experiment}/interpret/{model}.json",
     log:
@@ -26,6 +26,7 @@ rule interpret:
     params:
         texts=setting("texts"),
         qrels=files(inputs.shown_qrels),
+        samples=of_settings(lookup.shown_samples),
         compute=of_settings(lookup.compute_of),
         code=code("interpret"),
     script:

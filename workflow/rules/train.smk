@@ -9,8 +9,6 @@ rule train:
     input:
         unpack(files(inputs.training, "model")),
         manifest=rules.data.output.manifest,
-        triples=rules.triples.output.triples,
-        queries=rules.triples.output.queries,
     output:
         checkpoint=directory("results/{experiment}/train/{model}/checkpoint"),
         history="results/{experiment}/train/{model}/history.tsv",

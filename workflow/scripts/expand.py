@@ -2,7 +2,8 @@
 
 from epic.core.stage import stage
 from epic.corpus.documents import open_documents
-from epic.first_stage.expand import expand, source_of
+from epic.first_stage.expand import expand
+from epic.first_stage.predicted_queries import source_of
 
 with stage(snakemake):
     expand(

@@ -19,7 +19,7 @@ with stage(snakemake):
     settings = TrainSettings(**params.train, validation_token_budget=snakemake.resources.token_budget)
     model, kind = params.model, family(params.model["family"])
     ranker = kind.create(files.encoder, model, files.start, prepare(params.device, settings.threads))
-    examples = Examples(files.triples, files.queries, open_documents(files.manifest))
+    examples = Examples(files.triples, files.queries, open_documents(files.manifest)) if model["loss"] else None
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))
     history = train(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)

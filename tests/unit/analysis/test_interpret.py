@@ -6,7 +6,6 @@ import pytest
 
 from epic.analysis.interpret import chosen_passages, passage_weights, predicted_terms, query_weights, write_interpretation
 from epic.core.files import InputError
-from epic.first_stage.expand import expand
 from epic.model.query_torch import query_vector
 from epic.report.words import words_figure
 from epic.vectors.phi import document_vectors
@@ -62,21 +61,22 @@ def collection(collection_of):
 
 
 def test_everything_is_written_and_the_same_each_time(paper_model, collection, samples, tmp_path):
-    expand(collection, samples, 2, None, tmp_path / "out")
     for name in ("one", "two"):
         texts = {"queries": ["cost of pool"], "passages": ["1"]}
-        write_interpretation(paper_model, collection, texts, {}, tmp_path / "out", 5, tmp_path / name)
+        write_interpretation(paper_model, collection, texts, {}, (samples, 2), 5, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     (passage,) = json.loads((tmp_path / "one").read_text())["passages"]
     assert passage["predicted"]["pieces"] == ["d1", "s0", "s1"] and passage["predicted"]["weights"] == [2.0, 1.0, 1.0]
-    write_interpretation(paper_model, collection, {"queries": [], "passages": ["0"]}, {}, None, 5, tmp_path / "three")
+    write_interpretation(paper_model, collection, {"queries": [], "passages": ["0"]}, {}, (None, None), 5, tmp_path / "three")
     assert json.loads((tmp_path / "three").read_text())["passages"][0]["predicted"] is None
 
 
 def test_entries_that_only_pad_the_vocabulary_are_no_expansion(padded_model, collection, tmp_path):
     shown = passage_weights(padded_model, "7", "a pool", 5)["expansion"]
     assert len(shown["pieces"]) == 10 and not any(piece is None or piece.startswith("[") for piece in shown["pieces"])
-    write_interpretation(padded_model, collection, {"queries": ["a pool"], "passages": ["1"]}, {}, None, 5, tmp_path / "out")
+    write_interpretation(
+        padded_model, collection, {"queries": ["a pool"], "passages": ["1"]}, {}, (None, None), 5, tmp_path / "out"
+    )
     words_figure(tmp_path / "out", "title", [tmp_path / "words.png"])
 
 

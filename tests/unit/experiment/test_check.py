@@ -338,6 +338,17 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
             r"comparisons\.1: epic-bm25-full is compared with itself",
         ),
         (lambda s: s["models"][0].update(family="epic.rankers.epic"), r"name a family of this package by its last word: epic"),
+        (
+            lambda s: s["rows"][0].update(id="together"),
+            r"rows\.together\.id: no row can be called together: the latencies of several",
+        ),
+        (lambda s: s["rows"][0].update(id="released"), r"rows\.released\.id: no row can be called released: the latencies of"),
+        (lambda s: s["rows"][0].update(id="first-stages"), r"rows\.first-stages\.id: no row can be called first-stages"),
+        (lambda s: s["keep"].append("stores"), r"keep: \['stores', 'stores'\] has non-unique elements"),
+        (
+            lambda s: s.update(keep=["expanded"]),
+            r"keep\.expanded: 'expanded' is not one of \['stores'\]|keep\.0: 'expanded' is not one of",
+        ),
         (lambda s: s["query_sets"].pop(1), r"query_sets: exactly one set must have the purpose validation"),
         # numbers: whole, finite, within bounds that say why
         (

@@ -29,6 +29,26 @@ def test_a_command_asks_for_all_rows_or_for_some(targets, name, asked):
     assert deliverables.asks_for_all_rows(name, targets) == asked
 
 
+def asked(settings, name, row, *targets, there=()):
+    return deliverables.measurement_asked_for(name, settings, row, targets, lambda timed: timed in there)
+
+
+def test_a_row_is_timed_with_those_that_the_command_asks_for():
+    page, alone = "results/smoke/models/released.md", "results/smoke/rows/bm25.md"
+    assert asked(SMOKE, "smoke", "bm25", "smoke") == "together" and asked(SMOKE, "smoke", "bm25", alone) == "bm25"
+    assert asked(SMOKE, "smoke", "released-bm25-r100", page) == "released" and asked(SMOKE, "smoke", "bm25", page) == "released"
+    assert asked(SMOKE, "smoke", "epic-bm25-r100", page) == "epic-bm25-r100"
+    assert asked(SMOKE, "smoke", "bm25", alone, there=["together"]) == "bm25"  # it can be timed again: vectors are kept
+
+
+def test_where_vectors_are_not_kept_a_row_is_timed_with_its_model_s_others():
+    alone, page = "results/paper/rows/authors-bm25-r100.md", "results/paper/models/authors.md"
+    assert asked(PAPER, "paper", "authors-bm25-r100") == "authors" == asked(PAPER, "paper", "authors-bm25-r100", page)
+    assert asked(PAPER, "paper", "bm25") == "paper" and asked(PAPER, "paper", "bm25", page) == "authors"
+    assert asked(PAPER, "paper", "authors-bm25-r100", alone) == "authors-bm25-r100"
+    assert asked(PAPER, "paper", "authors-bm25-r100", alone, there=["authors"]) == "authors"  # its vectors may be gone by now
+
+
 def test_commands_figures_and_deliverables():
     commands = deliverables.commands_of("paper", PAPER)
     assert commands[""] == "snakemake results/paper/report.html --cores all --resources gpu=1" and commands["tk-1"] is None
@@ -45,5 +65,6 @@ def test_commands_figures_and_deliverables():
         "results/smoke/table.md",
         "results/smoke/experiment.yaml",
         "results/smoke/rows/tk-3.md",
+        "results/smoke/models/released.md",
         "results/smoke/figures/pruning.png",
     } <= set(made)

@@ -75,16 +75,29 @@ def test_a_row_reads_the_shards_that_its_store_names_and_no_shards_where_its_ter
 def test_latencies_are_files_inside_the_folder_of_a_measurement():
     together = output("latency.folder", timed="together")
     assert inputs.latencies(SMOKE)["bm25"] == Within(together, "bm25.json")
-    assert inputs.by_row(SMOKE)["timings"]["bm25"] == Within(together, "bm25.tsv")
-    assert inputs.page_latency(SMOKE, "bm25", together=True) == Within(together, "bm25.json")
-    assert inputs.page_latency(SMOKE, "bm25", together=False) == Within(output("latency.folder", timed="bm25"), "bm25.json")
-    assert inputs.page_latency(SMOKE, "bert-large", together=True) == []
+    assert inputs.by_row(SMOKE)["timings"]["together"]["bm25"] == Within(together, "bm25.tsv")
+    assert inputs.page_latency(SMOKE, "bm25", lambda row: "together") == Within(together, "bm25.json")
+    assert inputs.page_latency(SMOKE, "bm25", lambda row: row) == Within(output("latency.folder", timed="bm25"), "bm25.json")
+    assert inputs.page_latency(SMOKE, "bert-large", lambda row: row) == []
+
+
+def test_where_vectors_are_not_kept_latencies_are_those_of_each_model_s_own_measurement():
+    of = {row: found.folder.wildcards["timed"] for row, found in inputs.latencies(PAPER).items()}
+    assert of["authors-bm25-r100"] == "authors" and of["bm25"] == "paper" and of["deepct"] == "first-stages"
+    timings = inputs.timings(PAPER)
+    assert list(timings) == ["paper", "released", "authors", "first-stages"] and list(timings["first-stages"]) == [
+        "doc2query",
+        "deepct",
+    ]
+    models = ("paper", "released", "authors")
+    assert all({"bm25", "doctttttquery"} < timings[model].keys() and len(timings[model]) == 10 for model in models)
 
 
 def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
     found = inputs.training(PAPER, "authors")
     assert found["encoder"] == output("encoder.folder", encoder="bert-base") and found["start"] == Source("download:epic.p")
     assert inputs.training(PAPER, "paper")["start"] == [] and found["validation_run"].wildcards["query_set"] == "validation"
+    assert found["triples"] == found["queries"] == [] and inputs.training(PAPER, "paper")["triples"] == output("triples.triples")
     without = SMOKE | {"models": [SMOKE["models"][0] | {"encoder": None}]}
     assert inputs.training(without, "paper")["encoder"] == []
 
@@ -98,7 +111,8 @@ def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
     assert inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
     assert inputs.expansion(PAPER, "doc2query")["predicted"] == Source("download:msmarco-passage-pred-test_topk10.tar.gz")
     assert inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
-    assert inputs.expanded_collection(EXPERIMENTS["mini"]) == []
+    assert inputs.shown_predictions(EXPERIMENTS["mini"]) == []
+    assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
 
 
 def test_the_cut_off_is_chosen_on_the_tuning_queries():

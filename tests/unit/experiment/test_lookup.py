@@ -3,7 +3,7 @@
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment import lookup
+from epic.experiment import lookup, measurements
 from epic.experiment.check import load_experiments
 from epic.experiment.lookup import find, sets_of, tuning_set, validation_set
 from tests.conftest import ROOT
@@ -47,14 +47,14 @@ def test_no_param_has_a_setting_that_no_result_depends_on():
     """They reach jobs as resources, which Snakemake does not compare."""
     assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
     assert set(PAPER["train"]) - set(lookup.watched(PAPER, "train")) == {"validation_token_budget"}
-    assert "encode" not in lookup.timed_settings(PAPER, "together")["epic-bm25-full"]
+    assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
 
 
 def test_rows_of_a_kind_and_why_another_will_not_do():
     kinds = {name: find(PAPER["rows"], name) for name in ("tk-1", "bert-large", "bm25", "epic-bm25-full")}
-    assert lookup.row_of_kind(kinds["bm25"], lookup.TIMED) is kinds["bm25"]
+    assert lookup.row_of_kind(kinds["bm25"], measurements.TIMED) is kinds["bm25"]
     with pytest.raises(InputError, match="row tk-1 is of the kind published-only: it is not run here"):
-        lookup.row_of_kind(kinds["tk-1"], lookup.TIMED)
+        lookup.row_of_kind(kinds["tk-1"], measurements.TIMED)
     with pytest.raises(InputError, match="row bm25 is of the kind first-stage: there is nothing to re-rank"):
         lookup.row_of_kind(kinds["bm25"], ("model",))
     assert lookup.published_run(kinds["bert-large"], "dev-small") == "download:BERT_Large_dev_run.tsv"
@@ -65,13 +65,17 @@ def test_rows_of_a_kind_and_why_another_will_not_do():
 def test_which_rows_read_a_store_and_which_need_candidates():
     rows = {row["id"]: row for row in lookup.model_rows(SMOKE)}
     assert lookup.is_pruned(rows["epic-bm25-r100"]) and not lookup.is_pruned(rows["epic-bm25-full"])
-    assert lookup.needs_candidates(SMOKE, rows["epic-bm25-full"]) and not lookup.needs_candidates(SMOKE, rows["epic-bm25-r100"])
-    facts, alone = lookup.timed_facts(SMOKE, "together"), lookup.timed_facts(SMOKE, "epic-bm25-r100")
+    assert measurements.needs_candidates(SMOKE, rows["epic-bm25-full"]) and not measurements.needs_candidates(
+        SMOKE, rows["epic-bm25-r100"]
+    )
+    facts, alone = measurements.timed_facts(SMOKE, "together"), measurements.timed_facts(SMOKE, "epic-bm25-r100")
     assert len(facts) == 20 and alone == {"epic-bm25-r100": {"kind": "model", "keep": 100, "family": "epic"}}
     assert facts["bm25"] == {"kind": "first-stage", "keep": None, "family": None} and facts.items() > alone.items()
-    system = lookup.timed_settings(SMOKE, "together")["epic-doctttttquery-full"]
+    system = measurements.timed_settings(SMOKE, "together")["epic-doctttttquery-full"]
     assert system["first_stage"]["id"] == "doctttttquery" and system["hits"] == 100
-    assert lookup.timed_models(SMOKE, "together") == [None, "paper", "released"] and lookup.timed_models(SMOKE, "bm25") == [None]
+    assert measurements.timed_models(SMOKE, "together") == [None, "paper", "released"] and measurements.timed_models(
+        SMOKE, "bm25"
+    ) == [None]
     assert lookup.family_of_row(SMOKE, rows["epic-bm25-full"]) == "epic"
 
 
@@ -79,7 +83,7 @@ def test_which_jobs_ask_for_a_gpu():
     rows = {name: find(PAPER["rows"], name) for name in ("bm25", "epic-bm25-full", "epic-bm25-r100")}
     assert lookup.gpus(PAPER) == 1 and lookup.gpus(SMOKE) == 0
     assert [lookup.gpus_of_reranking(PAPER, rows[name]) for name in ("epic-bm25-full", "epic-bm25-r100")] == [1, 0]
-    assert [lookup.gpus_of_timing(PAPER, timed) for timed in (*rows, "together")] == [0, 1, 1, 1]
+    assert [measurements.gpus_of_timing(PAPER, timed) for timed in (*rows, "together")] == [0, 1, 1, 1]
 
 
 def test_models_and_what_exists_for_them():
@@ -95,7 +99,7 @@ def test_models_and_what_exists_for_them():
     assert lookup.counting_model(PAPER) == "paper" and lookup.expanded_stage(PAPER) == "doctttttquery"
     assert lookup.expanded_stage(EXPERIMENTS["mini"]) is None and lookup.shown_sets(PAPER) == ["dev-judged"]
     assert lookup.families_of_models(SMOKE) == {"paper": "epic", "released": "epic"}
-    assert len(lookup.timed_rows(SMOKE)) == 20 and len(lookup.run_rows(SMOKE)) == 22
+    assert len(measurements.timed_rows(SMOKE)) == 20 and len(lookup.run_rows(SMOKE)) == 22
 
 
 def test_comparisons_are_made_where_both_rows_are_scored():

@@ -17,7 +17,8 @@ def asked(tmp_path):
 
 
 def test_all_rows_are_worth_a_pass_and_one_row_is_not(asked):
-    assert asked(["smoke"]) and asked(["results/smoke/table.md"])
+    assert asked(["smoke"]) and asked(["results/smoke/table.md"]) and asked(["results/smoke/models/paper.md"])
+    assert not asked(["results/smoke/models/released.md"])
     assert not asked(ROW) and not asked([])  # no target is the paper
 
 

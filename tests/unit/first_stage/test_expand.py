@@ -6,7 +6,8 @@ import json
 import pytest
 
 from epic.core.files import InputError
-from epic.first_stage.expand import expand, predictions_of, source_of
+from epic.first_stage.expand import expand
+from epic.first_stage.predicted_queries import predicted_at, source_of
 from tests.predicted import NAME, contents
 
 
@@ -83,10 +84,14 @@ def test_json_lines_that_do_not_fit_are_refused_by_line(documents, tmp_path, tex
     assert not (tmp_path / "out").exists()
 
 
-def test_predictions_are_found_again_in_the_expanded_collection(collection_of, samples, tmp_path):
+def test_predictions_are_found_by_position_and_are_those_that_expansion_appends(collection_of, samples, tmp_path):
     collection = collection_of("price", "price of pool", "deux café", "")
     expand(collection, samples, 2, None, tmp_path / "out")
-    assert predictions_of(tmp_path / "out", {"1": "price of pool", "3": ""}) == {"1": "s0 d1 s1 d1", "3": "s0 d3 s1 d3"}
+    assert contents(tmp_path / "out")[1]["contents"] == "price of pool s0 d1 s1 d1"
+    wanted = dict(zip("13", collection.positions("13"), strict=True))
+    assert predicted_at(samples, 2, wanted) == {"1": "s0 d1 s1 d1", "3": "s0 d3 s1 d3"} and predicted_at(samples, 2, {}) == {}
+    with pytest.raises(InputError, match="it ends before the queries that were predicted for passage 9"):
+        predicted_at(samples, 2, {"0": 0, "9": 4})
 
 
 def test_a_passage_of_blanks_of_any_kind_is_a_passage_without_text(collection_of, tmp_path):

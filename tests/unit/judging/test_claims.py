@@ -47,7 +47,8 @@ def test_a_test_on_another_query_set_is_only_seen(evidence):
 
 
 def test_a_bound_within_the_interval_is_inconclusive(evidence):
-    evidence.timings["doctttttquery-1000"] = evidence.timings["doctttttquery-full"]  # 15 ms more, certainly
+    together = evidence.timings["together"]
+    together["doctttttquery-1000"] = together["doctttttquery-full"]  # 15 ms more, certainly
     assert verdicts(evidence)["overhead"][1] == "does not hold"
     claim = {"computed": {"x": []}, "needs": [], "published": 5, "at_most": 5.5}
     assert _verdict(claim, Found(4.9, interval=[1.0, 9.0]), []) == ("inconclusive", [])

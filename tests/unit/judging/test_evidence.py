@@ -18,10 +18,10 @@ def test_evidence_is_read_from_files(tmp_path):
     cutoffs = {"m": {"s": write("cutoff.json", {"cutoff": 7})}}
     by_model = {"histories": {"m": "h"}, "frequencies": {"m": "f"}, "costs": {"m": write("costs.json", {"x": 1})}}
     by_model["texts"] = {"m": write("texts.json", {"queries": []})}
-    by_row = {"latencies": {"a": write("l.json", {"ms": {}})}, "timings": {"a": "t"}, "values": {"a": "v"}}
+    by_row = {"latencies": {"a": write("l.json", {"ms": {}})}, "timings": {"m": {"a": "t"}}, "values": {"a": "v"}}
     found = read_evidence("dev", table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, by_row)
     assert list(found.rows) == ["a"] and len(found.tests) == 2 and found.cutoffs == {("m", "s"): {"cutoff": 7}}
-    assert found.costs == {"m": {"x": 1}} and found.latencies == {"a": {"ms": {}}} and found.timings == {"a": "t"}
+    assert found.costs == {"m": {"x": 1}} and found.latencies == {"a": {"ms": {}}} and found.timings == {"m": {"a": "t"}}
     assert found.texts == {"m": {"queries": []}} and found.values == {"a": "v"} and found.headline == "dev"
 
 

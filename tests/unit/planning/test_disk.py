@@ -3,7 +3,7 @@
 import pytest
 
 from epic.planning.amounts import Cost, Job
-from epic.planning.disk import at_once, bytes_of_a_vector, is_copied, is_temporary
+from epic.planning.disk import at_once, bytes_of_a_vector, is_copied
 from epic.planning.plan import Place
 
 
@@ -12,11 +12,6 @@ def test_a_vector_has_a_checksum_in_every_layer_and_a_store_that_is_no_layer_is_
     assert bytes_of_a_vector(kept) == 4 * 2100 + 3 * 8
     assert bytes_of_a_vector(kept, 500) == 4008 and bytes_of_a_vector(kept, 1500) == 8016  # what a copy is taken from
     assert is_copied(kept, 500) and not any(is_copied(kept, keep) for keep in (100, 1000, 2000))
-
-
-def test_everything_is_kept_unless_the_experiment_says_otherwise():
-    assert not is_temporary({}, "stores") and not is_temporary({"keep": ["stores"]}, "stores")
-    assert is_temporary({"keep": ["stores"]}, "expanded") and is_temporary({"keep": []}, "stores")
 
 
 SETTINGS = {"models": [{"id": name} for name in "xyz"], "rows": [{"id": "x-full", "model": "x"}, {"id": "bm25"}]}

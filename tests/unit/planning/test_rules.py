@@ -13,8 +13,8 @@ from tests.conftest import ROOT
 SMK = "\n".join(path.read_text() for path in (ROOT / "workflow" / "rules").glob("*.smk"))
 RULES = sorted(re.findall(r"^rule (\w+):", SMK, re.MULTILINE))
 QUICK = {  # they write little and take seconds, whatever the collection: the plan's default fits them
-    "boolq", "charts", "claims", "costs", "curves", "cutoffs", "experiment", "figures", "frequencies", "interpret", "metadata",
-    "pruning", "replay", "report", "rows", "statistics", "table", "words",
+    "boolq", "charts", "claims", "costs", "curves", "cutoffs", "discard", "experiment", "figures", "frequencies", "interpret", "metadata", "models",
+    "pruning", "replay", "report", "rows", "statistics", "table", "turn", "words",
 }  # fmt: skip
 AHEAD = {"tokenise", "passages", "candidates"}  # formulas of stages that are about to be built
 WHERE_UNPRUNED = {"rerank", "latency"}  # they open the collection for rows that keep all terms; sources.py knows

@@ -119,7 +119,7 @@ def write_page(folder, hostile=HOSTILE, metadata=None):
         "significance": {"test": written("significance.json", {"alpha": 0.01, "metric": "RR@10", "families": [family]})},
         "rows": {record["id"]: written(f"row-{record['id']}.json", facts(record, hostile)) for record in rows},
         "latencies": {name: folder / f"{name}.json" for name in timings},
-        "timings": timings,
+        "timings": {"together": timings},
         "costs": {"paper": written("costs.json", cost)},
         "texts": {"paper": written("texts.json", {"queries": [query], "passages": [passage | {"predicted": None}]})},
     }

@@ -1,0 +1,66 @@
+"""The files that jobs of one model read to show it, to remove its vectors, and to wait for its turn, by name; no paths."""
+
+from epic.core.files import InputError
+from epic.experiment import inputs, lookup, measurements, vector_inputs
+from epic.experiment.wanted import Output, output
+
+
+def rows_of(settings: dict, model: str) -> list[dict]:
+    """List the rows of a model; refuse one that does not exist or has none."""
+    lookup.find(settings["models"], model, "model")
+    found = [row for row in lookup.model_rows(settings) if row["model"] == model]
+    if not found:
+        raise InputError(f"model {model} has no rows")
+    return found
+
+
+def discarding(settings: dict, model: str) -> dict:
+    """Name the vectors of a model, and everything that must be there before they are removed: all that is made of them."""
+    if lookup.keeps_stores(settings):
+        raise InputError("its vectors are kept; write keep: [] to have them removed after use")
+    shards = vector_inputs.shards(settings, model)
+    pruned = [row["id"] for row in rows_of(settings, model) if lookup.is_pruned(row)]
+    runs = [output("rerank.run", row=row, query_set=name) for row in pruned for name in lookup.with_purpose(settings, "test")]
+    others = {"latency": output("latency.folder", timed=model), "costs": output("costs.costs", model=model)}
+    return {"shards": shards, "stores": list(vector_inputs.stores(settings, model).values()), "runs": runs, **others}
+
+
+def waiting(settings: dict, model: str, all_rows: bool) -> list[Output]:
+    """Name what the encoding of a model waits for: if all rows are asked for, that the vectors of the one before are removed."""
+    models = lookup.models_with_rows(settings)["precomputing"]
+    before = models[models.index(model) - 1] if model in models[1:] else None
+    return [output("discard.discarded", model=before)] if before and all_rows and not lookup.keeps_stores(settings) else []
+
+
+def showing(settings: dict, model: str, timed: str) -> dict:
+    """Name everything that a model's page shows, by kind; timed: the measurement of its latencies."""
+    rows, precomputes = [row["id"] for row in rows_of(settings, model)], lookup.precomputes(settings, model)
+    beside = [row["id"] for row in measurements.rows_timed(settings, model)]
+    made = {"costs": "costs.costs", "frequencies": "frequencies.counts", "texts": "interpret.texts"}
+    gone = precomputes and not lookup.keeps_stores(settings)
+    return {
+        "rows": {row: output("rows.row", row=row) for row in rows},
+        "cutoffs": inputs.cutoffs(settings)[model],
+        "latencies": {row: inputs.latency_of(row, timed) for row in beside},
+        "timings": {row: inputs.latency_of(row, timed, "tsv") for row in beside},
+        "history": output("train.history", model=model) if lookup.find(settings["models"], model)["loss"] else [],
+        **{kind: output(name, model=model) if precomputes else [] for kind, name in made.items()},
+        "discarded": output("discard.discarded", model=model) if gone else [],
+    }
+
+
+def own_first_stages(settings: dict, model: str) -> dict[str, str]:
+    """Return the row of the first stage that each row of a model stands on, where it has one."""
+    alone = {row["first_stage"]: row["id"] for row in measurements.rows_timed(settings, model) if row["kind"] == "first-stage"}
+    return {row["id"]: alone[row["first_stage"]] for row in rows_of(settings, model) if row["first_stage"] in alone}
+
+
+def compared(settings: dict, model: str) -> list[Output]:
+    """Name the per-query values that the tests on a model's page compare."""
+    return [file for row in rows_of(settings, model) for file in inputs.own_values(settings, row["id"])]
+
+
+def tests(settings: dict, model: str) -> list[dict]:
+    """List the declared tests of a model's rows against their own first stages, with their inputs."""
+    rows = [row["id"] for row in rows_of(settings, model)]
+    return [{"row": row} | test for row in rows for test in inputs.own_tests(settings, row)]

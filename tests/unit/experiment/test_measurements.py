@@ -1,0 +1,44 @@
+"""Measurements: which rows are timed side by side."""
+
+import pytest
+
+from epic.core.files import InputError
+from epic.experiment import measurements
+from epic.experiment.check import load_experiments
+from tests.conftest import ROOT
+
+EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
+SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
+
+
+def ids(settings, timed):
+    return [row["id"] for row in measurements.rows_timed(settings, timed)]
+
+
+def test_a_model_is_timed_with_the_first_stages_that_it_stands_on():
+    released = ids(SMOKE, "released")
+    assert released[:2] == ["bm25", "doctttttquery"] and len(released) == 2 + 8 and "epic-bm25-full" not in released
+    assert ids(SMOKE, "first-stages") == ["doc2query", "deepct"] and ids(SMOKE, "bm25") == ["bm25"]
+    with pytest.raises(InputError, match="there is no row nope; there are bm25"):
+        ids(SMOKE, "nope")
+
+
+def test_one_measurement_has_all_rows_where_vectors_are_kept_and_each_model_its_own_where_they_are_not():
+    assert list(measurements.measurements(SMOKE)) == ["together"] and len(measurements.measurements(SMOKE)["together"]) == 20
+    without = measurements.measurements(SMOKE | {"keep": []})
+    assert {name: len(rows) for name, rows in without.items()} == {"paper": 10, "released": 10, "first-stages": 2}
+    every = {row for rows in without.values() for row in rows}
+    assert every == set(measurements.measurements(SMOKE)["together"])
+
+
+def test_every_timed_row_has_one_measurement_that_tells_its_latency():
+    assert {measurements.measurement_of(SMOKE, row["id"]) for row in measurements.timed_rows(SMOKE)} == {"together"}
+    of = {row["id"]: measurements.measurement_of(PAPER, row["id"]) for row in measurements.timed_rows(PAPER)}
+    assert (
+        of["released-doctttttquery-full"] == "released" and of["doctttttquery"] == "paper" and of["doc2query"] == "first-stages"
+    )
+
+
+def test_no_measurement_of_first_stages_is_made_where_models_stand_on_all_of_them():
+    rows = [row for row in PAPER["rows"] if row["id"] not in ("doc2query", "deepct")]
+    assert list(measurements.measurements(PAPER | {"rows": rows})) == ["paper", "released", "authors"]
