@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from epic.core.files import replacing, write_json
@@ -131,7 +132,7 @@ class Selected(NamedTuple):
         if isinstance(self.terms, np.ndarray):
             return self
         terms, weights, counts = (tensor.cpu().numpy() for tensor in self)
-        return Selected(terms.astype(np.uint16), weights, counts)
+        return Selected(terms.view(np.uint16), weights, counts)
 
 
 def _selected(vectors: Tensor, keep: int) -> Selected:
@@ -145,4 +146,4 @@ def _selected_on_device(vectors: Tensor, keep: int) -> Selected:
     """Select where the vectors lie, so that only what is kept is copied."""
     terms, counts = device_topk.top_terms(vectors, keep), device_topk.counts(vectors)  # (b, keep), (65536,)
     weights = vectors.gather(1, terms)  # (b, keep)
-    return Selected(terms, weights, counts)
+    return Selected(terms.to(torch.int16), weights, counts)  # 16 bits of each term: torch copies no uint16 everywhere

@@ -13,18 +13,20 @@ import numpy as np
 import torch
 
 from epic.analysis.interpret import write_interpretation
-from epic.corpus.runs import ScoredDoc
+from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
 from epic.model.epic import EpicModel, load_model
 from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
+from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_vectors, weigh
 from epic.rankers import epic as family
 from epic.training.examples import Example
 from epic.training.resume import State
 from epic.training.train import train
 from epic.training.validation import Validation
-from epic.vectors.at_query_time import dense_vectors
+from epic.vectors.at_query_time import compute_vectors, copy_vectors
+from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
 from epic.vectors.store import Store
@@ -32,7 +34,7 @@ from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
 from tests.training import settings
-from tests.vectors import SETTINGS
+from tests.vectors import SETTINGS, spoken
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café cost", "pools pools", "z y x"]
 QUERIES = {"q": "price of a pool", "r": "x", "none": "", "long": " ".join("abcdefghijklmnopqrstuvwxyz")}
@@ -106,14 +108,19 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
     with watched("a query"):
         vectors |= weigh(partial(query_vector, model), {"again": QUERIES["q"]})
     np.savez(out / "queries.npz", **{query_id: vector.weights for query_id, vector in vectors.items()})
-    with watched("encoding", "topk", "segment_reduce", "bincount"):
-        encode_shard(model, "digest", Passages(), "1-of-1", SETTINGS, out / "shard")
+    write_vectors(vectors, out / "vectors.jsonl")
+    write_run(out / "first.run", RUN, "bm25")
+    asked = [QuerySet("s", out / "vectors.jsonl", [out / "first.run"], 9, timed=(1, 2))]
+    write_candidates(asked, Passages(), None, out / "candidates")
+    with watched("encoding", "topk", "segment_reduce", "bincount", "take"):
+        encode_shard(model, "digest", spoken(model, Passages()), SETTINGS, out / "shard", Candidates(out / "candidates"))
     with watched("vectors"):
         np.save(out / "vectors.npy", document_vectors(model, model.pieces(TEXTS), 5))
         assert not document_vectors(model, [[], []], 5).any()  # no word-piece at all
     with watched("dense vectors"):
         block = {"token_budget": 64, "vocabulary_block": 5}
-        dense_vectors(checkpoint, compute, Passages(), ["0", "3"], block, out / "dense.f16")
+        absent = copy_vectors((), ["0", "3"], out / "dense.f16")
+        compute_vectors(checkpoint, compute, Passages(), ["0", "3"], absent, block, out / "dense.f16")
     with watched("scores"):
         scored = unpruned_scores(model, Passages(), vectors, RUN, 64)
     np.save(out / "scores.npy", np.array([hit.score for hits in scored.values() for hit in hits]))
@@ -151,7 +158,15 @@ def _compare(expected: Path, found: Path) -> None:
     """Refuse results that are not near those of the CPU."""
     for left, right in ((np.load(path / "queries.npz") for path in (expected, found)),):
         assert all(np.allclose(left[name], right[name], rtol=1e-4, atol=1e-5) for name in left.files), "queries"
-    for name, read in (("vectors.npy", np.load), ("scores.npy", np.load), ("dense.f16", partial(np.fromfile, dtype=np.float16))):
+    half, single = (partial(np.fromfile, dtype=kind) for kind in (np.float16, np.float32))
+    files = {
+        "vectors.npy": np.load,
+        "scores.npy": np.load,
+        "dense.f16": half,
+        "shard/dense.f16": half,
+        "shard/scores.f32": single,
+    }
+    for name, read in files.items():
         left, right = (read(path / name).astype(float) for path in (expected, found))
         assert np.allclose(left, right, rtol=2e-3, atol=1e-4), name
     left, right = (Store(path / "shard") for path in (expected, found))
