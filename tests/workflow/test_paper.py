@@ -19,12 +19,13 @@ import pytest
 import yaml
 
 from epic.core.files import sha256_of
+from epic.experiment.lookup import find
 from epic.report.differences import flat
 from tests.conftest import ROOT, TINY, copy_repository
 from tests.loopback import content, loopback
 from tests.seeded import seed_tiny
 
-PAPER = ROOT / "workflow/experiments/paper.yaml"
+EXPERIMENTS = ("paper", "quick", "quick-bm25")
 CHANGED = {
     "data.count", "encode.shards", "train.threads", "train.validate_every", "train.max_validations", "latency.warm_up",
     "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads",
@@ -37,25 +38,30 @@ def md5(data: bytes) -> str:
     return hashlib.md5(data).hexdigest()
 
 
-def seeded(encoder, sha256: str, files: dict[str, bytes], url: str) -> dict:
-    """paper.yaml with another encoder, smaller counts, and its downloads from this machine."""
-    settings = yaml.safe_load(PAPER.read_text())
+def written(name: str) -> dict:
+    return yaml.safe_load((ROOT / f"workflow/experiments/{name}.yaml").read_text())
+
+
+def seeded(name: str, encoder, sha256: str, files: dict[str, bytes], url: str) -> dict:
+    """An experiment with another encoder, smaller counts, and its downloads from this machine."""
+    settings = written(name)
     settings["data"]["count"] = 336
     settings["encode"]["shards"] = 2
     settings["train"] |= {"threads": 1, "validate_every": 32, "max_validations": 2}
     settings["latency"] |= {"warm_up": 1, "measured": 2}
     settings["compute"] |= {"device": "cpu", "threads": 1, "index_memory_mb": 512}
     settings["encoders"][0] |= {"source": f"path:{encoder}", "revision": None, "sha256": sha256}
-    settings["models"][2]["start"]["md5"] = md5(files["epic.p"])
+    find(settings["models"], "authors")["start"]["md5"] = md5(files["epic.p"])
     for download in settings["downloads"]:
         data = files[download["file"]]
         download |= {"urls": [f"{url}/{download['file']}"], "bytes": len(data), "md5": md5(data)}
     return settings
 
 
-def test_the_seeded_experiment_differs_from_the_papers_only_in_encoder_counts_and_places():
-    files = {download["file"]: b"x" for download in yaml.safe_load(PAPER.read_text())["downloads"]}
-    theirs, ours = flat(yaml.safe_load(PAPER.read_text())), flat(seeded("encoder", "0" * 64, files, "http://127.0.0.1"))
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_the_seeded_experiment_differs_from_the_papers_only_in_encoder_counts_and_places(name):
+    files = {download["file"]: b"x" for download in written(name)["downloads"]}
+    theirs, ours = flat(written(name)), flat(seeded(name, "encoder", "0" * 64, files, "http://127.0.0.1"))
     assert theirs.keys() == ours.keys()
     assert {key for key in theirs if theirs[key] != ours[key]} == CHANGED
     names = [download["file"] for download in theirs["downloads"]]
@@ -144,8 +150,8 @@ def weights(encoder) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory):
-    """A copy of the repository in which paper.yaml is the seeded experiment, after the bare command."""
+def repository(tmp_path_factory):
+    """A copy of the repository in which the experiments on MS MARCO are seeded, and a way to run Snakemake in it."""
     folder = tmp_path_factory.mktemp("paper")
     copy_repository(folder / "repository")
     asked = seed_tiny(folder / "home")
@@ -154,26 +160,61 @@ def results(tmp_path_factory):
     with loopback() as server:
         for name, data in files.items():
             server.serve(f"/{name}", content(data))
-        settings = seeded(encoder, sha256_of(encoder / "model.safetensors"), files, server.url)
-        (folder / "repository/workflow/experiments/paper.yaml").write_text(yaml.safe_dump(settings))
+        for name in EXPERIMENTS:
+            settings = seeded(name, encoder, sha256_of(encoder / "model.safetensors"), files, server.url)
+            (folder / f"repository/workflow/experiments/{name}.yaml").write_text(yaml.safe_dump(settings))
         values = folder / "repository/workflow/resources/published.yaml"  # as if the paper had started from this encoder
         values.write_text(values.read_text().replace("google-bert/bert-base-uncased", f"path:{encoder}"))
         environment = os.environ | {"IR_DATASETS_HOME": str(folder / "home"), "IR_DATASETS_DL_TRIES": "1"}
         environment["https_proxy"] = "http://127.0.0.1:9"  # where a proxy does the asking, no host is asked before the first job
         environment["no_proxy"] = "127.0.0.1"
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--resources", "gpu=1"]
-        run = subprocess.run(
-            command,
-            cwd=folder / "repository",
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=3600,
-            check=False,
-        )
-    assert run.returncode == 0, run.stdout[-5000:]
-    return folder / "repository/results/paper"
+
+        def ran(*targets):
+            run = subprocess.run(
+                [sys.executable, "-m", "snakemake", *targets, "--cores", "2", "--resources", "gpu=1"],
+                cwd=folder / "repository",
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=3600,
+                check=False,
+            )
+            assert run.returncode == 0, run.stdout[-5000:]
+            return folder / "repository/results"
+
+        yield ran
+
+
+@pytest.fixture(scope="module")
+def results(repository):
+    """What the bare command makes."""
+    return repository() / "paper"
+
+
+@pytest.fixture(scope="module")
+def quick(repository):
+    """What the first answers are, by experiment."""
+    made = repository(*(f"results/{name}/report.html" for name in ("quick", "quick-bm25")))
+    return {name: made / name for name in ("quick", "quick-bm25")}
+
+
+@pytest.mark.paper
+@pytest.mark.parametrize(("name", "stages"), [("quick", ["bm25", "doctttttquery"]), ("quick-bm25", ["bm25"])])
+def test_a_first_answer_has_numbers_for_the_authors_weights_and_a_trained_model(quick, name, stages):
+    records = {row["id"]: row for row in json.loads((quick[name] / "table.json").read_text())["rows"]}
+    rows = [
+        f"{model}-{stage}-{keep}"
+        for model in ("authors", "epic")
+        for stage in stages
+        for keep in ("full", "r2000", "r1000", "r100")
+    ]
+    assert set(rows) < set(records) and all(records[row]["ours"] is not None for row in rows)
+    for row in [*stages, *rows]:
+        published = json.loads((quick[name] / f"rows/{row}.json").read_text())["published"]
+        judged = {entry["query_set"] for entry in published if entry["verdict"] in ("match", "above", "below")}
+        assert judged == ({"dev-small", "dl19", "dl20"} if row in stages else set()), row  # EPIC's own are of other queries
+    assert not list((quick[name] / "figures").glob("frequencies-*"))  # only candidates have vectors
 
 
 @pytest.mark.paper

@@ -110,9 +110,13 @@ def test_every_formula_belongs_to_a_rule_and_a_rule_without_one_is_small(paper):
     assert of(paper, "table").written <= 1e6 and of(paper, "table").seconds <= 10
 
 
+def in_precision(settings, precision):
+    return settings | {"compute": settings["compute"] | {"precision": precision}}
+
+
 def test_a_faster_card_takes_less_time_for_what_it_computes_and_as_long_for_what_it_waits_for(paper):
-    a100, tf32 = Speed(card_named("A100")), paper
-    paper = paper | {"compute": paper["compute"] | {"precision": "float32"}}
+    a100, tf32 = Speed(card_named("A100")), in_precision(paper, "tf32")
+    paper = in_precision(paper, "float32")
     shard, train = Job("encode", {"model": "paper", "scatteritem": "1-of-64"}, gpus=1), Job("train", {"model": "paper"}, gpus=1)
     weigh = Job("weigh", {"model": "paper", "query_set": "dl19"}, gpus=1)
     hours = {name: 64 * cost(shard, some, MSMARCO, a100).seconds / HOUR for name, some in (("float32", paper), ("tf32", tf32))}
@@ -129,7 +133,7 @@ def test_a_faster_card_takes_less_time_for_what_it_computes_and_as_long_for_what
 
 
 def test_what_was_measured_counts_instead_of_peaks(paper):
-    rates = {"tf32": {"encode_flops": 1e12, "train_flops": 2e12, "queries": 100.0}}
+    rates, paper = {"float32": {"encode_flops": 1e12, "train_flops": 2e12, "queries": 100.0}}, in_precision(paper, "float32")
     speed = Speed(card_named("A100"), rates)
     shard = cost(Job("encode", {"model": "paper", "scatteritem": "1-of-64"}, gpus=1), paper, MSMARCO, speed)
     assert shard.seconds == pytest.approx(8_841_823 / 64 * 18_244_297_728 / 1e12, rel=0.01)
