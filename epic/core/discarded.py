@@ -58,5 +58,5 @@ def _mark(folder) -> dict:
     found = read_json(path)
     sizes = found.get("files") if isinstance(found, dict) else None
     if not isinstance(sizes, dict) or "again" not in found or not all(type(size) is int for size in sizes.values()):
-        raise InputError(f"{path}: expected what was removed, and the command that makes it again; remove its folder")
+        raise InputError(f"{path}: expected what was removed, and the command that makes it again; {seals.again(folder)}")
     return found

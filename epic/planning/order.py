@@ -42,15 +42,17 @@ def vectors_lacking(jobs) -> str | None:
     made = {str(path) for job in jobs for path in job.output}
     lacking: dict[str, list[str]] = {}
     for job in jobs:
-        gone = [path for path in job.input if str(path) not in made and was_discarded(path)] if _reads(job) else []
+        gone = [path for path in _vectors_of(job) if str(path) not in made and was_discarded(path)]
         for again in dict.fromkeys(map(again_of, gone)):
             names = [value for name, value in job.wildcards_dict.items() if name != "experiment"]
             lacking.setdefault(again, []).append(" ".join([job.rule.name, "/".join(names)]))
     return "\n".join(map(_refusal, lacking, lacking.values())) or None
 
 
-def _reads(job) -> bool:
-    return job.rule.name in READ_VECTORS
+def _vectors_of(job) -> list:
+    """List the inputs of a job that may be vectors; scores that lie beside them, the inputs `scored`, stay when they go."""
+    scored = set(map(str, getattr(job.input, "scored", ())))
+    return [path for path in job.input if str(path) not in scored] if job.rule.name in READ_VECTORS else []
 
 
 def _refusal(again: str, jobs: list[str]) -> str:

@@ -15,7 +15,7 @@ def test_interpretation_is_that_of_the_cpu(checkpoint, documents, compute, card,
     found = []
     for place in (CPU, compute):
         card.forget()
-        write_interpretation(load_model(checkpoint, place), documents, TEXTS, {}, None, 5, tmp_path / "texts.json")
+        write_interpretation(load_model(checkpoint, place), documents, TEXTS, {}, (None, None), 5, tmp_path / "texts.json")
         found.append(json.loads((tmp_path / "texts.json").read_text()))
     assert card.launches["segment_reduce"] and card.launches["addmm"]
     near = max(2e-3, 2 * NEAR[compute["precision"]])

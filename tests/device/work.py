@@ -126,7 +126,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
     np.save(out / "scores.npy", np.array([hit.score for hits in scored.values() for hit in hits]))
     with watched("interpretation"):
         texts = {"queries": list(QUERIES.values()), "passages": ["0", "3"]}
-        write_interpretation(model, Passages(), texts, {}, None, 5, out / "texts.json")
+        write_interpretation(model, Passages(), texts, {}, (None, None), 5, out / "texts.json")
 
 
 def work(folder: Path, training_first: bool = False) -> None:

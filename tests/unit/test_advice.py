@@ -21,7 +21,14 @@ SAYING = {
     "exception",
 }
 REVIEWED = {  # messages with such a word, by module and clause: what they speak of is an output of ours, and damaged
-    "epic/planning/repair.py": {"it was removed"},  # what `mend` has done
+    "epic/planning/repair.py": {  # what `mend` has done, and what the stage `discard` has
+        "it was removed",
+        "the vectors of {} of them were removed after use",
+    },
+    "epic/core/discarded.py": {"its vectors were removed after use", "expected what was removed"},  # vectors that are not kept
+    "epic/planning/order.py": {"the vectors that this needs were removed after use"},
+    "epic/vectors/discard.py": {"1f GB of vectors removed"},
+    "epic/experiment/of_model.py": {"[] to have them removed after use"},
     "epic/core/run_lock.py": {  # the lock of a run, once a person is sure that it has ended
         "it was removed",
         "once you are sure that no run is at work here, remove it",

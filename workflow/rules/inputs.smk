@@ -93,10 +93,8 @@ def scored(wildcards):
 
 def timing(wildcards):
     """Return the files that each row of a measurement needs at query time, by row."""
-    named = refusing(
-        wildcards, inputs.timing, experiment_of(wildcards), wildcards.timed, lambda model: in_one_pass(wildcards, model)
-    )
-    return resolved(named, wildcards)
+    settings, passes = experiment_of(wildcards), lambda model: in_one_pass(wildcards, model)
+    return resolved(refusing(wildcards, inputs.timing, settings, wildcards.timed, passes), wildcards)
 
 
 def gpus_of_scoring(wildcards):

@@ -15,7 +15,7 @@ PAIRS = PAPER | {"models": [model | {"family": "tests.fake_ranker"} for model in
 
 def test_vectors_are_removed_after_all_that_reads_them():
     found = of_model.discarding(PAPER, "authors")
-    assert found["shards"] == Shards("encode.vectors", "authors") and len(found["stores"]) == 3
+    assert found["shards"] == Shards("encode.vectors", {"model": "authors"}) and len(found["stores"]) == 3
     assert len(found["runs"]) == 2 * 3 * 4 and not any(run.wildcards["row"].endswith("full") for run in found["runs"])
     assert found["latency"] == output("latency.folder", timed="authors") and found["costs"] == output(
         "costs.costs", model="authors"

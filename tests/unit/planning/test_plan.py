@@ -18,7 +18,7 @@ HERE = Place(cores=8, gpus=1)
 @pytest.fixture(scope="module")
 def paper():
     folder = ROOT / "workflow"
-    return load_experiments([folder / "experiments"])["paper"]
+    return load_experiments([folder / "experiments"])["paper"] | {"keep": ["stores"]}
 
 
 def shards(count=64):

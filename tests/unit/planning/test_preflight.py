@@ -104,10 +104,10 @@ def test_a_plan_counts_what_is_lacking():
 def test_what_lies_there_and_will_be_written_over_needs_no_new_space(experiments, probed, tmp_path):
     store = tmp_path / "store"
     job = Job("prune", {"model": "paper", "keep": "500"}, outputs=(str(store),))  # no layer: it is written out
-    assert survey("paper", experiments["paper"], [job], HERE).plan.growth == 17_754_380_584
+    assert survey("paper", experiments["paper"] | {"keep": ["stores"]}, [job], HERE).plan.growth == 17_754_380_584
     store.mkdir()
     (store / "weights.f16").write_bytes(b"x" * 380_584)
-    assert survey("paper", experiments["paper"], [job], HERE).plan.growth == 17_754_000_000
+    assert survey("paper", experiments["paper"] | {"keep": ["stores"]}, [job], HERE).plan.growth == 17_754_000_000
 
 
 def test_a_survey_does_not_look_at_query_sets_that_no_job_uses(experiments, probed):
