@@ -116,11 +116,11 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
     from epic.vectors.scored_pairs import opened
 
     scored = opened(files)
-    query_set = scored and scored.candidates.set_of(files.vectors)
-    if query_set:
+    pairs = scored and scored.pairs_of(files.vectors)
+    if pairs:
         from epic.corpus.documents import open_documents
 
-        return scored.run(run, query_set, open_documents(files.manifest))
+        return scored.run(run, pairs, open_documents(files.manifest))
     from epic.vectors.unpruned_scores import unpruned_run
 
     return unpruned_run(run, files.vectors, files.checkpoint, files.manifest, compute, budget)

@@ -1,9 +1,10 @@
 """What the passages of a shard are asked for while their whole vectors are at hand: scores of pairs, and vectors to be timed.
 
 Written into the shard's folder:
-scored.json    digest of the candidates that were scored, and the first of the shard's pairs
-scores.f32     sim(q, d) of its pairs, in their order
-dense.f16      unpruned vectors (n, V) of its passages that are timed, in their order
+scored.json        of each query set: digest of its candidates, the first of the shard's pairs and their number; of the rows
+                   that are timed: their digest and number
+scores/SET.f32     sim(q, d) of its pairs, in their order
+dense.f16          unpruned vectors (n, V) of its passages that are timed, in their order
 """
 
 from pathlib import Path
@@ -15,9 +16,9 @@ from torch import Tensor
 
 from epic.core.files import write_json
 from epic.core.kernels import WIDE, compiled
-from epic.vectors.candidates import Candidates
+from epic.vectors.candidates import Candidates, Pairs
 
-FACTS, SCORES, DENSE = "scored.json", "scores.f32", "dense.f16"
+FACTS, SCORES, DENSE = "scored.json", "scores", "dense.f16"
 PAIRS_AT_A_TIME = 65_536  # on a card: their terms are copied there together
 
 
@@ -34,14 +35,18 @@ class Asked:
     """The pairs and vectors that a shard's passages are asked for; vectors are written as they come, scores at the end."""
 
     def __init__(self, candidates: Candidates, start: int, count: int, vocabulary: int, folder):
-        self.digest, self.folder, self.vocabulary = candidates.digest, Path(folder), vocabulary
-        self.first, last = np.searchsorted(candidates.rows, [start, start + count]).tolist()
-        self.rows = candidates.rows[self.first : last] - start  # (P,)
-        self.queries = np.asarray(candidates.queries[self.first : last])  # (P,)
-        self.bounds, self.terms, self.weights = map(candidates.array, ("bounds.i64", "terms.u16", "weights.f32"))
-        dense = candidates.array("dense.i64")  # (D,)
+        self.folder, self.vocabulary, self.dense_digest = Path(folder), vocabulary, candidates.dense_digest
+        self.sets = [_Slice.of(name, pairs, start, count) for name, pairs in candidates.sets.items()]
+        firsts = np.cumsum([0, *(part.queries_in_set for part in self.sets)])  # numbers of each set's first query
+        rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in self.sets)])  # (P,), set by set
+        self.order = np.argsort(rows, kind="stable")  # (P,), passage by passage
+        self.rows = rows[self.order]  # (P,)
+        numbers = [part.queries + first for part, first in zip(self.sets, firsts.tolist(), strict=False)]
+        self.queries = np.concatenate([np.empty(0, np.int64), *numbers])[self.order]  # (P,)
+        self.bounds, self.terms, self.weights = _joined(candidates)
+        dense = candidates.dense  # (D,)
         self.dense = dense[slice(*np.searchsorted(dense, [start, start + count]))] - start  # (d,)
-        self.scores = np.full(len(self.rows), np.nan, dtype=np.float32)  # (P,)
+        self.scores = np.full(len(rows), np.nan, dtype=np.float32)  # (P,), set by set
         self._vectors = open(self.folder / DENSE, "wb")  # noqa: SIM115 - close() does
         self._written = 0
 
@@ -61,7 +66,7 @@ class Asked:
 
     def _by_torch(self, vectors: Tensor, places: np.ndarray, queries: np.ndarray) -> Tensor:
         """Score pairs where the vectors lie: all terms of some pairs in one step, short queries padded with weights of zero."""
-        found = [vectors.new_empty(0, dtype=torch.float32)]
+        found = []
         for start in range(0, len(places), PAIRS_AT_A_TIME):
             some = slice(start, start + PAIRS_AT_A_TIME)
             begins, ends = self.bounds[queries[some]], self.bounds[queries[some] + 1]  # (p,) each
@@ -73,11 +78,11 @@ class Asked:
             index = places[some][:, None] * vectors.shape[1] + terms  # (p, T)
             values = vectors.take(torch.from_numpy(index).to(vectors.device)).float()  # (p, T)
             found.append((values * torch.from_numpy(weights).to(vectors.device)).sum(dim=1))  # (p,)
-        return found[1] if len(found) == 2 else torch.cat(found)
+        return torch.cat(found) if found else torch.empty(0)  # (p,)
 
     def keep(self, answers: Answers) -> None:
         """Keep what a batch answered."""
-        self.scores[answers.pairs] = answers.scores.cpu().numpy()
+        self.scores[self.order[answers.pairs]] = answers.scores.cpu().numpy()
         vectors = answers.vectors.cpu().numpy() if len(answers.dense) else ()
         for place, vector in zip(answers.dense.tolist(), vectors, strict=True):
             self._vectors.seek(place * vector.nbytes)
@@ -91,9 +96,41 @@ class Asked:
             raise RuntimeError(
                 f"{int(np.isnan(self.scores).sum())} pairs and {len(self.dense) - self._written} vectors are missing"
             )
-        self.scores.tofile(self.folder / SCORES)
-        write_json(self.folder / FACTS, {"candidates": self.digest, "first": self.first, "pairs": len(self.scores)})
-        return [FACTS, SCORES, DENSE]
+        (self.folder / SCORES).mkdir()
+        facts, begin = {}, 0
+        for part in self.sets:
+            self.scores[begin : begin + len(part.rows)].tofile(self.folder / SCORES / f"{part.name}.f32")
+            facts[part.name] = {"candidates": part.digest, "first": part.first, "pairs": len(part.rows)}
+            begin += len(part.rows)
+        dense = {"rows": self.dense_digest, "vectors": len(self.dense)}
+        write_json(self.folder / FACTS, {"query_sets": facts, "dense": dense})
+        return [FACTS, DENSE, *(f"{SCORES}/{part.name}.f32" for part in self.sets)]
+
+
+class _Slice(NamedTuple):
+    """The pairs of one query set that a shard has."""
+
+    name: str
+    digest: str
+    first: int  # of these pairs among all of the set
+    rows: np.ndarray  # (p,) of the shard
+    queries: np.ndarray  # (p,)
+    queries_in_set: int
+
+    @classmethod
+    def of(cls, name: str, pairs: Pairs, start: int, count: int) -> "_Slice":
+        first, last = np.searchsorted(pairs.rows, [start, start + count]).tolist()
+        queries = pairs.queries[first:last].astype(np.int64)  # (p,)
+        return cls(name, pairs.digest, first, pairs.rows[first:last] - start, queries, len(pairs.array("bounds.i64")) - 1)
+
+
+def _joined(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the vectors of all queries of all sets, one behind the other: bounds, terms, weights."""
+    sets = [[pairs.array(name) for name in ("bounds.i64", "terms.u16", "weights.f32")] for pairs in candidates.sets.values()]
+    bounds, terms, weights = zip(*sets, strict=True)
+    firsts = np.cumsum([0, *map(len, terms)])  # (S+1,)
+    whole = [part[:-1] + first for part, first in zip(bounds, firsts.tolist(), strict=False)]
+    return np.concatenate([*whole, firsts[-1:]]), np.concatenate(terms), np.concatenate(weights)
 
 
 def _within(wanted: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

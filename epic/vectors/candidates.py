@@ -1,16 +1,18 @@
 """Candidates of a model: the pairs of query and passage that its unpruned rows and the choice of its cut-offs may ask for.
 
-Encoding sees every passage's whole vector once, so it scores these pairs on the way (`epic.vectors.asked`).
+Encoding sees every passage's whole vector once, so it scores these pairs on the way (`epic.vectors.asked`). Each query set has a
+folder of its own: where one is added or changes, scores of the others stay good.
 
-header.json    passages, pairs, and of each query set: number of its first query, sha256 of its query vectors
-rows.i64       the passage of each pair, as a row of what is encoded; ascending
-queries.u32    its query, by number; ascending within a passage
-bounds.i64     where the vector of each query begins, and where the last ends
-terms.u16      the query vectors' terms
-weights.f32    and their weights
-ids.json       query ids of each query set, in the order of their numbers
-dense.i64      rows of the passages whose unpruned vectors are timed; ascending
-passages.i64   positions in the collection of what is encoded, ascending; only if that is not all of it
+header.json         query sets, number of passages that are encoded
+dense.i64           rows of the passages whose unpruned vectors are timed; ascending
+passages.i64        positions in the collection of what is encoded, ascending; only if that is not all of it
+SET/header.json     number of pairs, checksums of the files below, of the query vectors, and of passages.i64
+SET/rows.i64        the passage of each pair, as a row of what is encoded; ascending
+SET/queries.u32     its query, by number; ascending within a passage
+SET/bounds.i64      where the vector of each query begins, and where the last ends
+SET/terms.u16       the query vectors' terms
+SET/weights.f32     and their weights
+SET/ids.json        query ids, in the order of their numbers
 """
 
 from collections.abc import Iterable, Iterator
@@ -29,9 +31,8 @@ from epic.model.query_vector import read_vectors
 FORMAT = "epic-candidates-1"
 ARRAYS = {
     "rows.i64": np.int64, "queries.u32": np.uint32, "bounds.i64": np.int64, "terms.u16": np.uint16, "weights.f32": np.float32,
-    "dense.i64": np.int64,
 }  # fmt: skip
-PASSAGES = "passages.i64"
+PASSAGES, DENSE = "passages.i64", "dense.i64"
 LOOKED_UP_AT_ONCE = 100_000
 
 
@@ -93,36 +94,43 @@ def write_passages(runs: Iterable[tuple], documents: Documents, out) -> None:
 
 def write_candidates(query_sets: list[QuerySet], documents: Documents, passages, out) -> None:
     """Write all pairs of some query sets, each once however many first stages have it."""
-    collection = encoded_collection(documents, passages)
-    pairs, dense, vectors, ids, facts = [], [], [], {}, {}
-    for query_set in query_sets:
-        found = read_vectors(query_set.vectors)
-        numbers = {query_id: len(vectors) + place for place, query_id in enumerate(found)}
-        facts[query_set.name] = {"start": len(vectors), "vectors": sha256_of(query_set.vectors)}
-        ids[query_set.name] = list(found)
-        for run in query_set.runs:
-            pairs += _pairs(run, query_set.depth, numbers, collection)
-            dense += _timed(run, query_set, list(found), collection)
-        vectors += found.values()
-    merged = np.unique(np.concatenate([np.empty(0, np.int64), *pairs]))  # (P,), row and number of the query as one
+    collection, dense = encoded_collection(documents, passages), [np.empty(0, np.int64)]
+    with replacing(out) as draft:
+        draft.mkdir()
+        if passages:
+            collection.places.tofile(draft / PASSAGES)
+        for query_set in query_sets:
+            dense += _write_set(query_set, collection, draft / query_set.name)
+        np.unique(np.concatenate(dense)).tofile(draft / DENSE)
+        names = [query_set.name for query_set in query_sets]
+        write_json(draft / "header.json", {"format": FORMAT, "passages": len(collection), "query_sets": names})
+
+
+def _write_set(query_set: QuerySet, collection, folder: Path) -> list[np.ndarray]:
+    """Write the pairs of one query set; return rows of the passages that are timed."""
+    vectors = read_vectors(query_set.vectors)
+    numbers, pairs, dense = {query_id: number for number, query_id in enumerate(vectors)}, [np.empty(0, np.int64)], []
+    for run in query_set.runs:
+        pairs += _pairs(run, query_set.depth, numbers, collection)
+        dense += _timed(run, query_set, list(vectors), collection)
+    merged = np.unique(np.concatenate(pairs))  # (P,), row and number of the query as one
     arrays = {
         "rows.i64": merged >> 32,
         "queries.u32": merged & 0xFFFFFFFF,
-        "bounds.i64": np.cumsum([0, *(len(vector.terms) for vector in vectors)]),
-        "terms.u16": np.concatenate([np.empty(0, np.uint16), *(vector.terms for vector in vectors)]),
-        "weights.f32": np.concatenate([np.empty(0, np.float32), *(vector.weights for vector in vectors)]),
-        "dense.i64": np.unique(np.concatenate([np.empty(0, np.int64), *dense])),
+        "bounds.i64": np.cumsum([0, *(len(vector.terms) for vector in vectors.values())]),
+        "terms.u16": np.concatenate([np.empty(0, np.uint16), *(vector.terms for vector in vectors.values())]),
+        "weights.f32": np.concatenate([np.empty(0, np.float32), *(vector.weights for vector in vectors.values())]),
     }
-    with replacing(out) as draft:
-        draft.mkdir()
-        for name, dtype in ARRAYS.items():
-            arrays[name].astype(dtype).tofile(draft / name)
-        if passages:
-            collection.places.tofile(draft / PASSAGES)
-        write_json(draft / "ids.json", ids)
-        sums = {file.name: sha256_of(file) for file in sorted(draft.iterdir())}
-        header = {"format": FORMAT, "passages": len(collection), "pairs": len(merged), "query_sets": facts}
-        write_json(draft / "header.json", header | {"sha256": sums})
+    folder.mkdir()
+    for name, dtype in ARRAYS.items():
+        arrays[name].astype(dtype).tofile(folder / name)
+    write_json(folder / "ids.json", list(vectors))
+    sums = {file.name: sha256_of(file) for file in sorted(folder.iterdir())}
+    chosen = folder.parent / PASSAGES
+    of_passages = sha256_of(chosen) if chosen.exists() else None
+    facts = {"pairs": len(merged), "vectors": sha256_of(query_set.vectors), "passages": of_passages, "sha256": sums}
+    write_json(folder / "header.json", {"format": FORMAT} | facts)
+    return dense
 
 
 def _hits(run, depth: int, collection) -> Iterator[tuple[list[str], np.ndarray]]:
@@ -149,25 +157,20 @@ def _timed(run, query_set: QuerySet, order: list[str], collection) -> Iterator[n
         yield rows[[query_id in wanted for query_id in query_ids]]  # (k,)
 
 
-class Candidates:
-    """The candidates of a model, mapped; opening compares header and sizes."""
+class Pairs:
+    """The candidates of one query set, mapped; opening compares header and sizes."""
 
     def __init__(self, path):
         self.path = Path(path)
-        header = read_json(self.path / "header.json")
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
-            raise InputError(f"{path}: not the candidates of a model ({FORMAT}); make them again")
-        self.passages, self.pairs, self.query_sets = (header[key] for key in ("passages", "pairs", "query_sets"))
-        self.digest = sha256_of(self.path / "header.json")
-        for name, size in {"rows.i64": 8 * self.pairs, "queries.u32": 4 * self.pairs}.items():
+        header = _header(self.path, {"pairs", "vectors", "passages", "sha256"})
+        self.count, self.vectors, self.digest = header["pairs"], header["vectors"], sha256_of(self.path / "header.json")
+        for name, size in {"rows.i64": 8 * self.count, "queries.u32": 4 * self.count}.items():
             if (found := (self.path / name).stat().st_size) != size:
                 raise InputError(f"{self.path / name}: {found} bytes, the header promises {size}; make the candidates again")
 
     def array(self, name: str) -> np.ndarray:
         """Return one of the arrays."""
-        size = (self.path / name).stat().st_size
-        dtype = np.int64 if name == PASSAGES else ARRAYS[name]
-        return np.memmap(self.path / name, dtype, "r") if size else np.empty(0, dtype)
+        return _mapped(self.path / name, ARRAYS[name])
 
     @cached_property
     def rows(self) -> np.ndarray:
@@ -179,17 +182,48 @@ class Candidates:
         """The number of each pair's query (P,)."""
         return self.array("queries.u32")
 
-    def set_of(self, vectors) -> str | None:
-        """Return the query set whose query vectors are those in a file; None if there is none."""
-        digest = sha256_of(vectors)
-        return next((name for name, facts in self.query_sets.items() if facts["vectors"] == digest), None)
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The number of each query."""
+        return {query_id: number for number, query_id in enumerate(read_json(self.path / "ids.json"))}
 
-    def numbers(self, query_set: str) -> dict[str, int]:
-        """Return the number of each query of a set."""
-        start = self.query_sets[query_set]["start"]
-        return {query_id: start + place for place, query_id in enumerate(read_json(self.path / "ids.json")[query_set])}
+
+class Candidates:
+    """The candidates of a model: pairs by query set, and the rows whose unpruned vectors are timed."""
+
+    def __init__(self, path):
+        self.path = Path(path)
+        header = _header(self.path, {"passages", "query_sets"})
+        self.passages, self.sets = header["passages"], {name: Pairs(self.path / name) for name in header["query_sets"]}
+
+    @cached_property
+    def dense(self) -> np.ndarray:
+        """Rows of the passages whose unpruned vectors are timed (D,)."""
+        return _mapped(self.path / DENSE, np.int64)
+
+    @property
+    def dense_digest(self) -> str:
+        """A checksum of these rows."""
+        return sha256_of(self.path / DENSE)
+
+    def pairs_of(self, vectors) -> Pairs | None:
+        """Return the pairs of the query set whose query vectors are those in a file; None if there is none."""
+        digest = sha256_of(vectors)
+        return next((pairs for pairs in self.sets.values() if pairs.vectors == digest), None)
 
     def collection(self, documents: Documents) -> Documents | Subset:
         """Return what is encoded."""
         file = self.path / PASSAGES
         return encoded_collection(documents, file if file.exists() else None)
+
+
+def _header(folder: Path, keys: set[str]) -> dict:
+    header = read_json(folder / "header.json")
+    if not isinstance(header, dict) or header.get("format") != FORMAT or not keys <= header.keys():
+        raise InputError(f"{folder}: not the candidates of a model ({FORMAT}); make them again")
+    return header
+
+
+def _mapped(path: Path, dtype) -> np.ndarray:
+    """Map an array; an empty file cannot be mapped."""
+    return np.memmap(path, dtype, "r") if path.stat().st_size else np.empty(0, dtype)

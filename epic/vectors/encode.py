@@ -12,7 +12,6 @@ from time import perf_counter
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from epic.core.files import replacing, write_json
@@ -146,4 +145,4 @@ def _selected_on_device(vectors: Tensor, keep: int) -> Selected:
     """Select where the vectors lie, so that only what is kept is copied."""
     terms, counts = device_topk.top_terms(vectors, keep), device_topk.counts(vectors)  # (b, keep), (65536,)
     weights = vectors.gather(1, terms)  # (b, keep)
-    return Selected(terms.to(torch.int16), weights, counts)  # 16 bits of each term: torch copies no uint16 everywhere
+    return Selected(terms.short(), weights, counts)  # 16 bits of each term: torch copies no uint16 everywhere

@@ -164,7 +164,7 @@ def _compare(expected: Path, found: Path) -> None:
         "scores.npy": np.load,
         "dense.f16": half,
         "shard/dense.f16": half,
-        "shard/scores.f32": single,
+        "shard/scores/s.f32": single,
     }
     for name, read in files.items():
         left, right = (read(path / name).astype(float) for path in (expected, found))

@@ -69,15 +69,30 @@ def test_one_row_makes_just_what_it_needs(tmp_path):
     found = jobs(run.stdout)
     assert "doctttttquery" not in " ".join(files(run.stdout))
     assert found == {
-        "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "turn": 1, "encode": 2,
-        "prune": 1, "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "latency": 1, "rows": 1,
+        "data": 1, "queries": 3, "expand": 1, "index": 1, "retrieve": 3, "triples": 1, "encoder": 1, "train": 1, "turn": 1,
+        "tokenise": 2, "encode": 2, "prune": 1, "weigh": 2, "tune": 1, "rerank": 1, "evaluate": 2, "latency": 1, "rows": 1,
     }  # fmt: skip
+
+
+def test_an_unpruned_row_by_itself_needs_no_vectors_and_with_all_others_it_reads_the_scores_of_their_pass(tmp_path):
+    alone = snakemake("results/smoke/rows/epic-bm25-full.md", "--dry-run", directory=tmp_path)
+    assert not {"tokenise", "candidates", "encode", "prune"} & jobs(alone.stdout).keys() and jobs(alone.stdout)["rerank"] == 1
+    together = snakemake("results/smoke/table.md", "--dry-run", directory=tmp_path).stdout
+    assert jobs(together)["candidates"] == 2 and jobs(together)["encode"] == 4
+    for stage in ("tune", "rerank"):
+        inputs = [
+            body for body in re.findall(rf"(?ms)^rule {stage}:\n(.*?)\n\n", together) if "-r" not in body.split("output")[1]
+        ]
+        assert len(inputs) == 4 and all("candidates/" in body and "encode/" in body for body in inputs)
 
 
 def test_one_model_of_the_paper_needs_no_other_and_the_authors_weights_need_no_triples(tmp_path):
     run = snakemake("results/paper/models/authors.md", "--dry-run", directory=tmp_path)
     found = jobs(run.stdout)
-    assert found["train"] == found["latency"] == found["discard"] == found["turn"] == 1 and found["encode"] == 64
+    assert (
+        found["train"] == found["latency"] == found["discard"] == found["turn"] == 1
+        and found["encode"] == found["tokenise"] == 16
+    )
     assert found["rows"] == 8 and found["rerank"] == 8 * 4 and "triples" not in found and "significance" not in found
     assert not re.search(r"results/paper/\w+/(paper|released)\b", run.stdout) and "latency/authors" in run.stdout
 

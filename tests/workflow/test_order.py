@@ -35,7 +35,7 @@ def experiment(encoder) -> dict:
     settings["texts"]["passages"] = []
     settings["train"] |= {"validate_every": 32, "max_validations": 1}
     settings["latency"] |= {"warm_up": 1, "measured": 4}
-    settings["encode"] |= {"shards": 2, "max_terms": 30}
+    settings["encode"] |= {"shards": 2, "keep": [10, 30]}
     return settings | {"keep": []}
 
 
@@ -166,7 +166,7 @@ def test_a_model_that_changes_is_made_again_and_the_other_is_not(folder):
 
 
 def test_a_change_of_encoding_makes_both_models_again_although_one_waits_for_the_other(folder):
-    with folder.edited(lambda settings: settings["encode"].update(max_terms=29)):
+    with folder.edited(lambda settings: settings["encode"].update(keep=[10, 29])):
         found, _ = folder.dry(*TARGETS)
         assert found["encode"] == 4 and found["discard"] == 2 and found["turn"] == 1
         assert folder.dry("results/mine/models/released.md")[0]["encode"] == 2

@@ -25,7 +25,7 @@ def planned(request, tmp_path_factory):
     assert run.returncode == 0, run.stdout
     blocks = re.findall(r"^rule (\w+):\n((?:    .*\n)+)", run.stdout, re.MULTILINE)
     found = [(rule, dict(re.findall(r"(\w+)=([^,\n]+)", body.split("    resources: ")[-1]))) for rule, body in blocks]
-    assert {rule for rule, _ in found} >= NAMES - {"fetch", "boolq", "discard"}
+    assert {rule for rule, _ in found} >= NAMES - {"fetch", "boolq", "passages", "discard"}
     return found
 
 

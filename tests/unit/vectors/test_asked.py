@@ -22,7 +22,7 @@ def test_encoding_with_candidates_changes_no_vector(files, tmp_path):
 
 def test_unpruned_vectors_of_the_first_queries_hits_are_kept(files):
     scored = encoded(files, 2, timed=(2, 2))  # q1: 0, 3; q2: 2, 6 and 1
-    assert scored.candidates.array("dense.i64").tolist() == [0, 1, 2, 3, 6]
+    assert scored.candidates.dense.tolist() == [0, 1, 2, 3, 6]
     found = dict(scored.vectors(["6", "4", "0"], files.documents))
     assert sorted(found) == [0, 2]  # the second was not kept
     for place, text in ((0, "z y x"), (2, "price of a pool")):
@@ -34,8 +34,9 @@ def test_no_candidates_at_all_are_no_scores(files):
     for name in ("bm25", "other", "tune"):
         (files.folder / f"{name}.run").write_text("")
     scored = encoded(files, 2)
-    assert scored.candidates.pairs == 0 and scored.run({}, "test", files.documents) == {}
-    assert scored.run({"q1": []}, "test", files.documents) == {"q1": []}
+    pairs = scored.candidates.sets["test"]
+    assert pairs.count == 0 and scored.run({}, pairs, files.documents) == {}
+    assert scored.run({"q1": []}, pairs, files.documents) == {"q1": []}
 
 
 def test_scores_by_hand():

@@ -12,13 +12,14 @@ from tests.one_pass import QUERIES, encoded, expected, same, sets
 
 def test_every_pair_is_there_once_down_to_the_depth_and_no_deeper(files):
     scored = encoded(files, 1)
-    sets = [("tune", "q1"), *(("test", query) for query in QUERIES)]
-    pairs = [(sets[query], row) for row, query in zip(scored.candidates.rows, scored.candidates.queries, strict=True)]
+    test, tune, names = scored.candidates.sets["test"], scored.candidates.sets["tune"], list(QUERIES)
     hits = {"q1": "034", "q2": "126", "ä/q4": "45"}
-    assert sorted(pairs) == sorted([(("test", query), int(row)) for query in hits for row in hits[query]] + [(("tune", "q1"), 6)])
+    pairs = [(names[query], row) for row, query in zip(test.rows.tolist(), test.queries, strict=True)]
+    assert sorted(pairs) == sorted((query, int(row)) for query in hits for row in hits[query])
+    assert test.rows.tolist() == sorted(test.rows) and tune.rows.tolist() == [6] and tune.queries.tolist() == [0]
     run = read_run(files.folder / "bm25.run")
     with pytest.raises(InputError, match="a hit of query q1 is no candidate; make the candidates again"):
-        scored.run(run, "test", files.documents)
+        scored.run(run, scored.candidates.sets["test"], files.documents)
 
 
 def test_only_candidates_are_encoded_where_no_others_are_asked_for(files):
@@ -32,7 +33,7 @@ def test_only_candidates_are_encoded_where_no_others_are_asked_for(files):
     stores = [Store(path) for path in reversed(scored.shards)]
     assert sorted(doc_id for store in stores for doc_id in store.ids(slice(None))) == ["0", "1", "3", "6"]
     run = read_run(files.folder / "other.run")
-    same(scored.run(run, "test", files.documents), expected(files, run))
+    same(scored.run(run, scored.candidates.sets["test"], files.documents), expected(files, run))
 
 
 def test_a_run_of_a_query_without_a_vector_is_refused(files):

@@ -26,24 +26,30 @@ def test_scores_are_those_of_the_model_by_itself(files, shards):
     scored = encoded(files, shards)
     for name in ("bm25", "other"):
         run = read_run(files.folder / f"{name}.run", hits=3)
-        same(scored.run(run, "test", files.documents), expected(files, run))
+        same(scored.run(run, scored.candidates.sets["test"], files.documents), expected(files, run))
     tuned = read_run(files.folder / "tune.run")
-    same(scored.run(tuned, "tune", files.documents), expected(files, tuned, "tune"))  # its q1 is another query
+    same(
+        scored.run(tuned, scored.candidates.sets["tune"], files.documents), expected(files, tuned, "tune")
+    )  # its q1 is another query
 
 
-def test_shards_that_were_asked_for_others_are_not_believed(files, caplog):
-    scored = encoded(files, 2)
-    folder = files.folder
-
-    def ask(**files):
-        return opened(SimpleNamespace(**files))
-
+def test_shards_that_were_asked_for_others_are_not_believed_but_for_the_query_sets_that_are_as_they_were(files, caplog):
+    scored, folder = encoded(files, 2, timed=(2, 2)), files.folder
     found = {"candidates": folder / "candidates", "scored": scored.shards}
-    assert ask(**found) and ask() is None and ask(candidates=[], scored=[]) is None and ask(**found | {"scored": []}) is None
-    write_candidates(sets(folder, depth=1), files.documents, None, folder / "candidates")
-    assert ask(**found) is None and "has changed since passages were encoded" in caplog.text
+    assert opened(SimpleNamespace()) is None and opened(SimpleNamespace(candidates=[], scored=[])) is None
+    assert opened(SimpleNamespace(**found)).pairs_of(folder / "test.jsonl").path.name == "test"
+    write_candidates(sets(folder, depth=1, timed=(2, 2)), files.documents, None, folder / "candidates")
+    changed = opened(SimpleNamespace(**found))
+    assert changed.pairs_of(folder / "test.jsonl") is None and "so the model scores them now" in caplog.text
+    assert dict(changed.vectors(["0"], files.documents))  # the same passages are timed
+    tuned = read_run(folder / "tune.run")
+    same(changed.run(tuned, changed.pairs_of(folder / "tune.jsonl"), files.documents), expected(files, tuned, "tune"))
+    write_candidates(sets(folder, timed=(1, 1)), files.documents, None, folder / "candidates")
+    assert not dict(opened(SimpleNamespace(**found)).vectors(["0"], files.documents))  # others are timed
+    write_vectors(files.vectors | {"q1": files.vectors["q2"]}, folder / "test.jsonl")  # of another model, say
+    assert opened(SimpleNamespace(**found)).pairs_of(folder / "test.jsonl") is None
     (scored.shards[0] / "scored.json").unlink()
-    assert ask(**found) is None
+    assert opened(SimpleNamespace(**found)).pairs_of(folder / "tune.jsonl") is None
 
 
 def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(files, tmp_path, monkeypatch):
@@ -62,18 +68,18 @@ def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(fil
     )
 
 
-@pytest.mark.parametrize("damage", ["scores.f32", "rows.i64", "format"])
+@pytest.mark.parametrize("damage", ["scores", "rows.i64", "format"])
 def test_damaged_scores_and_candidates_are_refused(files, damage):
     scored = encoded(files, 2)
-    if damage == "scores.f32":
-        path = scored.shards[0] / damage
+    if damage == "scores":
+        path = scored.shards[0] / "scores/test.f32"
         path.write_bytes(path.read_bytes()[:-4])
-        with pytest.raises(InputError, match="8 scores of 9 pairs; encode again"):
-            scored.run(read_run(files.folder / "tune.run"), "tune", files.documents)
+        with pytest.raises(InputError, match="7 scores of 8 pairs; encode again"):
+            scored.run(read_run(files.folder / "bm25.run", 3), scored.candidates.sets["test"], files.documents)
     elif damage == "rows.i64":
-        path = files.folder / "candidates" / damage
+        path = files.folder / "candidates" / "test" / damage
         path.write_bytes(path.read_bytes()[:-8])
-        with pytest.raises(InputError, match=r"rows\.i64: 64 bytes, the header promises 72"):
+        with pytest.raises(InputError, match=r"rows\.i64: 56 bytes, the header promises 64"):
             Candidates(files.folder / "candidates")
     else:
         (files.folder / "candidates" / "header.json").write_text("{}")
@@ -92,5 +98,6 @@ def test_ids_with_slashes_and_other_letters_go_through(model, tmp_path):
     encode_shard(
         model, "digest", Spoken(model.tokenizer, documents, "1-of-1"), SETTINGS, tmp_path / "1-of-1", Candidates(tmp_path / "c")
     )
-    found = Scored(tmp_path / "c", [tmp_path / "1-of-1"]).run(run, "s", documents)
+    scored = Scored(tmp_path / "c", [tmp_path / "1-of-1"])
+    found = scored.run(run, scored.pairs_of(tmp_path / "v.jsonl"), documents)
     same(found, unpruned_scores(model, documents, vectors, run, token_budget=64))
