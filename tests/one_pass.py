@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from epic.corpus.runs import ScoredDoc, write_run
+from epic.corpus.runs import ScoredDoc, ranked, write_run
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import weigh
@@ -44,7 +44,7 @@ def sets(folder, timed=(0, 0), depth=3):
     ]
 
 
-def encoded(files, shards, passages=None, timed=(0, 0), depth=3):
+def encoded(files, shards, passages=None, timed=(0, 0), depth=3, digest="digest"):
     """Encode a collection in shards with its candidates; return what they left."""
     folder, model = files.folder, files.model
     write_candidates(sets(folder, timed, depth), files.documents, passages, folder / "candidates")
@@ -53,7 +53,7 @@ def encoded(files, shards, passages=None, timed=(0, 0), depth=3):
     for shard in range(1, shards + 1):
         paths.append(folder / "encode" / f"{shard}-of-{shards}")
         spoken = Spoken(model.tokenizer, collection, f"{shard}-of-{shards}")
-        encode_shard(model, "digest", spoken, SETTINGS, paths[-1], candidates)
+        encode_shard(model, digest, spoken, SETTINGS, paths[-1], candidates)
     return Scored(folder / "candidates", paths[::-1])  # the order in which they are named does not matter
 
 
@@ -65,5 +65,6 @@ def expected(files, run, query_set="test"):
 def same(left, right, near=1.4e-4):
     assert left.keys() == right.keys()
     for query_id, hits in left.items():
-        assert [hit.doc_id for hit in hits] == [hit.doc_id for hit in right[query_id]]
+        assert [hit.doc_id for hit in hits] == [hit.doc_id for hit in right[query_id]]  # as they were asked for
+        assert [hit.doc_id for hit in ranked(hits)] == [hit.doc_id for hit in ranked(right[query_id])]  # as they are ranked
         assert [hit.score for hit in hits] == pytest.approx([hit.score for hit in right[query_id]], rel=near, abs=near)

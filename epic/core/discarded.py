@@ -10,7 +10,7 @@ from epic.core import seals
 from epic.core.files import InputError, read_json, write_json
 
 MARK = "discarded.json"  # of a folder: bytes of each file that was removed, and the command that makes them again
-VECTORS = (*seals.BY_ROW, ".u64")  # endings of what is removed: arrays of rows, and the checksums of rows
+VECTORS = (".u16", ".f16", ".u64")  # endings of what is removed: arrays of rows, and the checksums of rows
 
 
 def discard(folder, again: str) -> int:

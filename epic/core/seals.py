@@ -18,7 +18,7 @@ from pathlib import Path
 from epic.core.files import InputError, read_json, remove, sync, write_json
 
 FOLDER = ".seals"
-BY_ROW = (".u16", ".f16")  # endings of arrays whose rows are compared as they are read
+BY_ROW = ("terms.u16", "weights.f16", "dense.f16")  # arrays whose rows are compared as they are read
 TEXT = (".csv", ".html", ".json", ".jsonl", ".md", ".run", ".tex", ".tsv", ".txt", ".yaml")  # endings of files that have lines
 HEADER = "header.json"  # of a store: it holds digests, by path in the store, that were taken while the arrays were written
 AT_ONCE = 1 << 20  # bytes
@@ -59,7 +59,7 @@ def check(inputs: Iterable, remedy: str | None = None, whole: bool = False) -> N
         output = sealed_output(path)
         if output is None:
             continue
-        difference = difference_of(output, lambda file: whole or file.suffix not in BY_ROW, within=path)
+        difference = difference_of(output, lambda file: whole or file.name not in BY_ROW, within=path)
         if difference:
             refuse(output)
             again = remedy or (
@@ -89,7 +89,7 @@ def accept(path) -> Path:
         raise InputError(f"{path} has no seal, so that it is used as it is; nothing is to be done")
     if not output.exists():
         raise InputError(f"{output} is not there")
-    if any(Path(name).suffix in BY_ROW for name in _read(output)["files"]) and (difference := difference_of(output)):
+    if any(Path(name).name in BY_ROW for name in _read(output)["files"]) and (difference := difference_of(output)):
         raise InputError(f"{difference}; vectors cannot be changed by hand")
     seal([output], _read(output)["stage"])
     return output
@@ -180,7 +180,7 @@ def _facts(path: Path) -> dict[str, dict]:
     for file in sorted(path.rglob("*")):
         if file.is_file() and FOLDER not in file.parts:
             name = file.relative_to(path).as_posix()
-            known = file.suffix in BY_ROW and name in sums
+            known = file.name in BY_ROW and name in sums
             facts[name] = {"bytes": file.stat().st_size, "sha256": sums[name]} if known else _digest(file)
     return facts
 

@@ -73,6 +73,10 @@ class Documents:
             raise InputError(f"{self.dataset} has no document {doc_ids[firsts.index(-1)]}")
         return np.searchsorted(np.memmap(lookup._pos_path, np.int64, "r"), firsts).tolist()
 
+    def places_of(self, doc_ids) -> np.ndarray:
+        """Return the same as an array (k,)."""
+        return np.array(self.positions(doc_ids), dtype=np.int64)
+
 
 def open_documents(manifest) -> Documents:
     """Open the collection that a manifest describes; refuse one that has changed since."""

@@ -31,6 +31,14 @@ def deepest(settings: dict, query_set: str) -> int:
     return min(find(settings["query_sets"], query_set)["hits"], settings["tune"]["max_cutoff"])
 
 
+def encoded_depth(settings: dict, query_set: str) -> int:
+    """Return the hits of a query set's runs that are encoded where only candidates are: all that may be re-ranked or timed."""
+    deepest_cutoff, timed = deepest(settings, query_set), settings["latency"]
+    if query_set != timed["query_set"]:
+        return deepest_cutoff
+    return max(timed["hits"], deepest_cutoff) + BEYOND
+
+
 def timed_unpruned(settings: dict, model: str, query_set: str) -> tuple[int, int]:
     """Return how many queries of a set are timed with unpruned vectors of a model, and the hits of each; the cut-off is not
     known before its vectors are."""

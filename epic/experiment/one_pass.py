@@ -22,6 +22,4 @@ def in_one_pass(name: str, settings: dict, model: str, targets: Collection[str],
     made = next(Path(results, name, "encode", model).glob("*-of-*/header.json"), None)
     if made:
         return made.with_name(SCORED).exists()
-    # On a node of a cluster a job does not know the command; but its candidates are there.
-    known = Path(results, name, "candidates", model, "header.json").exists()
-    return known or asks_for_all_rows(name, targets) or model in models_asked_for(name, settings, targets)
+    return asks_for_all_rows(name, targets) or model in models_asked_for(name, settings, targets)

@@ -54,12 +54,12 @@ def encoded_passages(settings: dict) -> Output | list:
 
 
 def candidate_runs(settings: dict) -> dict[str, list]:
-    """Name the first-stage runs that any model re-ranks, with the hits of each that may be re-ranked."""
+    """Name the first-stage runs that any model re-ranks, with the hits of each that may be re-ranked or timed."""
     stages = dict.fromkeys(stage for stages in encoding.precomputing_systems(settings).values() for stage in stages)
     found = [(name, stage) for name in encoding.reranked_sets(settings) for stage in stages]
     return {
         "runs": [output("retrieve.run", first_stage=stage, query_set=name) for name, stage in found],
-        "depths": [encoding.deepest(settings, name) for name, _ in found],
+        "depths": [encoding.encoded_depth(settings, name) for name, _ in found],
     }
 
 

@@ -4,7 +4,8 @@ import math
 from typing import NamedTuple
 
 from epic.corpus.msmarco import VOCABULARY
-from epic.experiment.lookup import find, systems, tuning_set, with_purpose
+from epic.experiment.encoding import deepest, encoded_depth, reranked_sets
+from epic.experiment.lookup import systems
 from epic.planning.cards import Speed
 from epic.planning.rates import CANDIDATES_BEYOND
 
@@ -59,7 +60,7 @@ def passages_encoded(settings, given) -> float:
     """Return the number of passages that get vectors: all, or those that are candidates of some query."""
     if settings["encode"]["passages"] == "all":
         return given.collection.passages
-    return distinct_passages(candidate_pairs(settings, given, reranked(settings)), given)
+    return distinct_passages(candidate_pairs(settings, given, reranked(settings), encoded_depth), given)
 
 
 def reranked(settings) -> list[str]:
@@ -67,11 +68,10 @@ def reranked(settings) -> list[str]:
     return sorted({stage for stages in systems(settings).values() for stage in stages})
 
 
-def candidate_pairs(settings, given, first_stages: list[str]) -> float:
+def candidate_pairs(settings, given, first_stages: list[str], depth=deepest) -> float:
     """Return the candidates of some first stages, of all queries and down to the deepest cut-off that may be chosen."""
-    asked = {tuning_set(settings), *with_purpose(settings, "test")}
-    depths = {name: min(find(settings["query_sets"], name)["hits"], settings["tune"]["max_cutoff"]) for name in asked}
-    return len(first_stages) * sum(given.collection.queries[name] * depth for name, depth in depths.items())
+    depths = {name: depth(settings, name) for name in reranked_sets(settings)}
+    return len(first_stages) * sum(given.collection.queries[name] * hits for name, hits in depths.items())
 
 
 def dense_bytes(settings, given, model: str) -> float:

@@ -178,8 +178,8 @@ def _unpruned(pairs, job, settings, given, model) -> float:
 
 
 def _was_scored(job, model: str) -> bool:
-    """Tell whether a job reads what encoding wrote of the candidates: today unpruned work reads nothing of encoding."""
-    return any(f"/encode/{model}/" in path or f"/scores/{model}" in path for path in job.inputs)
+    """Tell whether a job reads what encoding wrote of the candidates."""
+    return any(path.endswith(f"/candidates/{model}") for path in job.inputs)
 
 
 def _evaluate(job, settings, given):

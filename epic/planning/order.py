@@ -1,7 +1,5 @@
 """Models one after the other: jobs that must wait for others without being made again by them, and vectors that are gone."""
 
-from pathlib import Path
-
 from epic.core.discarded import again_of, was_discarded
 
 READ_VECTORS = {"prune", "rerank", "latency"}  # rules that cannot do without vectors that were removed after use
@@ -9,14 +7,14 @@ SHOWN = 3  # jobs that a refusal names
 
 
 class _Triggering:
-    """The jobs that depend on others, without those that wait for nothing but files which are there and count as ancient."""
+    """The jobs that depend on others, without those that only wait for ancient files: a job that must run has its own reasons."""
 
     def __init__(self, depending):
         self.depending = depending
 
     def __getitem__(self, job) -> dict:
         found = self.depending[job].items()
-        return {other: files for other, files in found if not all(file.is_ancient and Path(file).exists() for file in files)}
+        return {other: files for other, files in found if not all(file.is_ancient for file in files)}
 
 
 def not_through_ancient(bfs):

@@ -119,7 +119,9 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
     pairs = scored and scored.pairs_of(files.vectors)
     if pairs:
         from epic.corpus.documents import open_documents
+        from epic.model.checkpoint import model_digest
 
+        scored.refuse_another_model(model_digest(files.checkpoint))
         return scored.run(run, pairs, open_documents(files.manifest))
     from epic.vectors.unpruned_scores import unpruned_run
 

@@ -10,7 +10,8 @@ from epic.vectors.topk import take, top_terms
 class Agreement(NamedTuple):
     """The lists of the strongest terms that were compared, those whose order differs, and those that are not equal.
 
-    Equal: sorted weights differ by at most one float16 step, and terms of only one list are within one step of its last weight.
+    Equal: the weight of each term in either list, and sorted weights, differ by at most one float16 step, and terms of only one
+    list are within one step of its last weight.
     """
 
     lists: int
@@ -23,6 +24,9 @@ def agreement(expected: np.ndarray, found: np.ndarray, keep: int) -> Agreement:
     ours, theirs = (_ranked(vectors, keep) for vectors in (expected, found))
     same = (ours[0] == theirs[0]).all(axis=1)  # (n,)
     equal = _within_a_step(ours[1], theirs[1]).all(axis=1)  # (n,)
+    for terms in (ours[0], theirs[0]):  # a term's own weight, whatever its place
+        mine, other = (np.take_along_axis(vectors, terms.astype(np.int64), 1).astype(np.float32) for vectors in (expected, found))
+        equal &= _within_a_step(mine, other).all(axis=1)  # (n,)
     for row in np.flatnonzero(equal & ~same):
         equal[row] = all(_only_at_the_end(mine[row], weights[row], other[row]) for mine, weights, other in _both(ours, theirs))
     return Agreement(len(expected), int((~same).sum()), int((~equal).sum()))

@@ -5,10 +5,12 @@ scored.json        of each query set: digest of its candidates, the first of the
                    that are timed: their digest and number
 scores/SET.f32     sim(q, d) of its pairs, in their order
 dense.f16          unpruned vectors (n, V) of its passages that are timed, in their order
+dense.u32          a checksum of each of them (CRC-32)
 """
 
 from pathlib import Path
 from typing import NamedTuple
+from zlib import crc32
 
 import numpy as np
 import torch
@@ -18,7 +20,7 @@ from epic.core.files import write_json
 from epic.core.kernels import WIDE, compiled
 from epic.vectors.candidates import Candidates, Pairs
 
-FACTS, SCORES, DENSE = "scored.json", "scores", "dense.f16"
+FACTS, SCORES, DENSE, SUMS = "scored.json", "scores", "dense.f16", "dense.u32"
 PAIRS_AT_A_TIME = 65_536  # on a card: their terms are copied there together
 
 
@@ -34,8 +36,8 @@ class Answers(NamedTuple):
 class Asked:
     """The pairs and vectors that a shard's passages are asked for; vectors are written as they come, scores at the end."""
 
-    def __init__(self, candidates: Candidates, start: int, count: int, vocabulary: int, folder):
-        self.folder, self.vocabulary, self.dense_digest = Path(folder), vocabulary, candidates.dense_digest
+    def __init__(self, candidates: Candidates, start: int, count: int, folder):
+        self.folder, self.dense_digest = Path(folder), candidates.dense_digest
         self.sets = [_Slice.of(name, pairs, start, count) for name, pairs in candidates.sets.items()]
         firsts = np.cumsum([0, *(part.queries_in_set for part in self.sets)])  # numbers of each set's first query
         rows = np.concatenate([np.empty(0, np.int64), *(part.rows for part in self.sets)])  # (P,), set by set
@@ -48,7 +50,7 @@ class Asked:
         self.dense = dense[slice(*np.searchsorted(dense, [start, start + count]))] - start  # (d,)
         self.scores = np.full(len(rows), np.nan, dtype=np.float32)  # (P,), set by set
         self._vectors = open(self.folder / DENSE, "wb")  # noqa: SIM115 - close() does
-        self._written = 0
+        self._sums, self._written = np.zeros(len(self.dense), dtype=np.uint32), 0  # (d,)
 
     def of(self, rows: np.ndarray, vectors: Tensor) -> Answers:
         """Answer for the passages in some rows (b,) of the shard, whose vectors are (b, V). Nothing is kept here yet."""
@@ -87,6 +89,7 @@ class Asked:
         for place, vector in zip(answers.dense.tolist(), vectors, strict=True):
             self._vectors.seek(place * vector.nbytes)
             self._vectors.write(vector)
+            self._sums[place] = crc32(vector)
         self._written += len(answers.dense)
 
     def close(self) -> list[str]:
@@ -102,9 +105,10 @@ class Asked:
             self.scores[begin : begin + len(part.rows)].tofile(self.folder / SCORES / f"{part.name}.f32")
             facts[part.name] = {"candidates": part.digest, "first": part.first, "pairs": len(part.rows)}
             begin += len(part.rows)
+        self._sums.tofile(self.folder / SUMS)
         dense = {"rows": self.dense_digest, "vectors": len(self.dense)}
         write_json(self.folder / FACTS, {"query_sets": facts, "dense": dense})
-        return [FACTS, DENSE, *(f"{SCORES}/{part.name}.f32" for part in self.sets)]
+        return [FACTS, DENSE, SUMS, *(f"{SCORES}/{part.name}.f32" for part in self.sets)]
 
 
 class _Slice(NamedTuple):
@@ -126,8 +130,8 @@ class _Slice(NamedTuple):
 
 def _joined(candidates: Candidates) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the vectors of all queries of all sets, one behind the other: bounds, terms, weights."""
-    sets = [[pairs.array(name) for name in ("bounds.i64", "terms.u16", "weights.f32")] for pairs in candidates.sets.values()]
-    bounds, terms, weights = zip(*sets, strict=True)
+    names, sets = ("bounds.i64", "query_terms.u16", "query_weights.f32"), candidates.sets.values()
+    bounds, terms, weights = ([pairs.array(name) for pairs in sets] for name in names)
     firsts = np.cumsum([0, *map(len, terms)])  # (S+1,)
     whole = [part[:-1] + first for part, first in zip(bounds, firsts.tolist(), strict=False)]
     return np.concatenate([*whole, firsts[-1:]]), np.concatenate(terms), np.concatenate(weights)

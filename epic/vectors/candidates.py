@@ -10,8 +10,8 @@ SET/header.json     number of pairs, checksums of the files below, of the query 
 SET/rows.i64        the passage of each pair, as a row of what is encoded; ascending
 SET/queries.u32     its query, by number; ascending within a passage
 SET/bounds.i64      where the vector of each query begins, and where the last ends
-SET/terms.u16       the query vectors' terms
-SET/weights.f32     and their weights
+SET/query_terms.u16 the query vectors' terms
+SET/query_weights.f32  and their weights
 SET/ids.json        query ids, in the order of their numbers
 """
 
@@ -30,7 +30,8 @@ from epic.model.query_vector import read_vectors
 
 FORMAT = "epic-candidates-1"
 ARRAYS = {
-    "rows.i64": np.int64, "queries.u32": np.uint32, "bounds.i64": np.int64, "terms.u16": np.uint16, "weights.f32": np.float32,
+    "rows.i64": np.int64, "queries.u32": np.uint32,
+    "bounds.i64": np.int64, "query_terms.u16": np.uint16, "query_weights.f32": np.float32,
 }  # fmt: skip
 PASSAGES, DENSE = "passages.i64", "dense.i64"
 LOOKED_UP_AT_ONCE = 100_000
@@ -64,13 +65,17 @@ class Subset:
 
     def positions(self, doc_ids) -> list[int]:
         """Return the rows of passages; refuse one that is not among these."""
-        doc_ids = list(doc_ids)
+        doc_ids, rows = list(doc_ids), self.places_of(doc_ids)  # (k,)
+        if len(rows) and rows.min() < 0:
+            raise InputError(f"document {doc_ids[int(rows.argmin())]} is no candidate; encode again")
+        return rows.tolist()
+
+    def places_of(self, doc_ids) -> np.ndarray:
+        """Return the rows of passages (k,), -1 for one that is not among these."""
         places = np.array(self.documents.positions(doc_ids), dtype=np.int64)  # (k,)
         rows = np.searchsorted(self.places, places)  # (k,)
-        absent = self.places[np.minimum(rows, len(self) - 1)] != places if len(self) else np.ones(len(places), dtype=bool)
-        if absent.any():
-            raise InputError(f"document {doc_ids[int(absent.argmax())]} is no candidate; encode again")
-        return rows.tolist()
+        rows[np.append(self.places, -1)[rows] != places] = -1
+        return rows
 
 
 def encoded_collection(documents: Documents, passages) -> Documents | Subset:
@@ -118,8 +123,8 @@ def _write_set(query_set: QuerySet, collection, folder: Path) -> list[np.ndarray
         "rows.i64": merged >> 32,
         "queries.u32": merged & 0xFFFFFFFF,
         "bounds.i64": np.cumsum([0, *(len(vector.terms) for vector in vectors.values())]),
-        "terms.u16": np.concatenate([np.empty(0, np.uint16), *(vector.terms for vector in vectors.values())]),
-        "weights.f32": np.concatenate([np.empty(0, np.float32), *(vector.weights for vector in vectors.values())]),
+        "query_terms.u16": np.concatenate([np.empty(0, np.uint16), *(vector.terms for vector in vectors.values())]),
+        "query_weights.f32": np.concatenate([np.empty(0, np.float32), *(vector.weights for vector in vectors.values())]),
     }
     folder.mkdir()
     for name, dtype in ARRAYS.items():
@@ -207,9 +212,10 @@ class Candidates:
         return sha256_of(self.path / DENSE)
 
     def pairs_of(self, vectors) -> Pairs | None:
-        """Return the pairs of the query set whose query vectors are those in a file; None if there is none."""
+        """Return the pairs of the query set whose query vectors are those in a file; of two, the one with more hits."""
         digest = sha256_of(vectors)
-        return next((pairs for pairs in self.sets.values() if pairs.vectors == digest), None)
+        found = [pairs for pairs in self.sets.values() if pairs.vectors == digest]
+        return max(found, key=lambda pairs: pairs.count, default=None)
 
     def collection(self, documents: Documents) -> Documents | Subset:
         """Return what is encoded."""

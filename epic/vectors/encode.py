@@ -50,7 +50,7 @@ def encode_shard(
     counter, budget, began = Counter(), Budget(settings.token_budget), perf_counter()
     with replacing(out) as draft, progress(total=len(shard), desc=f"encode {shard.name}", unit="passage") as bar:
         writer = StoreWriter(draft, settings.keep, model.vocabulary, digest, start=shard.start)
-        asked = Asked(candidates, shard.start, len(shard), model.vocabulary, draft) if candidates else None
+        asked = Asked(candidates, shard.start, len(shard), draft) if candidates else None
         with ThreadPoolExecutor(1) as behind:
             writing = behind.submit(lambda: None)
             for start, some in read_ahead(shard, ON_CPU if model.device == "cpu" else PASSAGES_AT_A_TIME):

@@ -2,16 +2,19 @@
 
 import logging
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 
+from epic.core import seals
+from epic.core.discarded import refuse_discarded
 from epic.core.files import InputError, read_json
 from epic.corpus.documents import Documents
 from epic.corpus.runs import Run, ScoredDoc
 from epic.vectors.candidates import Candidates, Pairs
 
 log = logging.getLogger(__name__)
-FACTS, SCORES, DENSE = "scored.json", "scores", "dense.f16"  # as epic.vectors.asked writes them
+FACTS, SCORES, DENSE, SUMS = "scored.json", "scores", "dense.f16", "dense.u32"  # epic.vectors.asked writes them; it needs torch
 
 
 class Scored:
@@ -21,6 +24,12 @@ class Scored:
         self.candidates = Candidates(candidates)
         self.shards = sorted(map(Path, shards), key=lambda shard: int(shard.name.partition("-")[0]))
         self.facts = [read_json(shard / FACTS) if (shard / FACTS).exists() else {} for shard in self.shards]
+
+    def refuse_another_model(self, digest: str) -> None:
+        """Refuse shards that were made by another model."""
+        for shard in self.shards:
+            if (found := read_json(shard / "header.json")["model"]) != digest:
+                raise InputError(f"{shard} was made by the model {found[:12]}, not {digest[:12]}; {seals.again(shard)}")
 
     def pairs_of(self, vectors) -> Pairs | None:
         """Return the candidates of the query set with these query vectors, if all shards were asked for these very ones: they
@@ -64,18 +73,25 @@ class Scored:
         if {facts.get("dense", {}).get("rows") for facts in self.facts} != {self.candidates.dense_digest}:
             return
         dense = self.candidates.dense  # (D,)
-        rows = np.array(self.candidates.collection(documents).positions(doc_ids), dtype=np.int64)  # (n,)
+        rows = self.candidates.collection(documents).places_of(doc_ids)  # (n,), -1 for what is not encoded
         places = np.searchsorted(dense, rows)  # (n,)
-        kept = np.flatnonzero(np.append(dense, -1)[places] == rows)  # (m,)
+        kept = np.flatnonzero(np.append(dense, -2)[places] == rows)  # (m,)
         wanted = dict(zip(places[kept].tolist(), kept.tolist(), strict=True))  # place among all that were kept -> in `doc_ids`
         begin = 0
         for shard in self.shards:
-            vocabulary = read_json(shard / "header.json")["vocabulary"]
-            count = (shard / DENSE).stat().st_size // (2 * vocabulary)
-            held = np.memmap(shard / DENSE, np.float16, "r", shape=(count, vocabulary)) if count else ()
-            for row in sorted(wanted.keys() & range(begin, begin + count)):
-                yield wanted[row], held[row - begin]  # (V,)
-            begin += count
+            refuse_discarded(shard)
+            vocabulary, sums = read_json(shard / "header.json")["vocabulary"], np.fromfile(shard / SUMS, np.uint32)  # (d,)
+            held = np.memmap(shard / DENSE, np.float16, "r", shape=(len(sums), vocabulary)) if len(sums) else ()
+            for row in sorted(wanted.keys() & range(begin, begin + len(sums))):
+                vector = np.array(held[row - begin])  # (V,)
+                if crc32(vector) != sums[row - begin]:
+                    seals.refuse(shard)
+                    raise InputError(
+                        f"{shard / DENSE}: the vector of document {doc_ids[wanted[row]]} is not the one that was written; "
+                        + seals.again(shard)
+                    )
+                yield wanted[row], vector
+            begin += len(sums)
 
 
 def opened(files) -> Scored | None:

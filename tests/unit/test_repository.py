@@ -53,7 +53,7 @@ def test_only_local_rules_can_reach_the_network():
 
 
 @pytest.mark.parametrize(
-    ("pattern", "lines"), [("epic/**/*.py", 300), ("workflow/rules/*.smk", 120), ("workflow/scripts/*.py", 30)]
+    ("pattern", "lines"), [("epic/**/*.py", 300), ("workflow/rules/*.smk", 125), ("workflow/scripts/*.py", 30)]
 )
 def test_files_stay_small(pattern, lines):
     for path in ROOT.glob(pattern):

@@ -55,7 +55,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
         ("epic/report/table.py", "A Markdown table", "A nice Markdown table", set(), {"table"}),  # a docstring
         ("epic/ranking/tune.py", "return values.index", "# why\n    return values.index", set(), {"tune"}),  # a comment
         (
-            "epic/vectors/pruned_scores.py",
+            "epic/vectors/stored_rows.py",
             r"low = 0\n",
             "low = 0 + 0\n",
             {"rerank", "latency", "evaluate", "table"},
@@ -131,7 +131,11 @@ def test_editing_code_reruns_what_depends_on_it_and_nothing_else(copy, module, p
 @pytest.mark.parametrize(
     ("name", "rerun", "kept"),
     [
-        ("queries.test.tsv", {"queries", "retrieve", "weigh", "evaluate"}, {"train", "encode", "index", "tune"}),
+        (
+            "queries.test.tsv",
+            {"queries", "retrieve", "weigh", "evaluate", "candidates"},
+            {"train", "encode", "tokenise", "index"},
+        ),
         ("docs.tsv", {"data", "expand", "train", "encode"}, set()),
         (
             "predicted/predicted_queries_topk_sample002.txt001-1004000",

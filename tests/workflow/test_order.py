@@ -95,7 +95,7 @@ def test_the_second_model_is_encoded_after_the_vectors_of_the_first_are_removed(
 def test_vectors_are_gone_and_what_is_small_stays(folder, model):
     for found in folder.folders(model):
         assert was_discarded(found) and (found / "header.json").exists() and not list(found.rglob("*.[uf]16"))
-    assert (folder.folders(model)[0] / "frequencies.json").exists() and (folder.folders(model)[0] / "lengths.json").exists()
+    assert (folder.folders(model)[0] / "frequencies.json").exists() and (folder.folders(model)[0] / "scored.json").exists()
     assert json.loads((folder.results / f"discard/{model}.json").read_text())["bytes"] > 336 * 4 * 30
 
 

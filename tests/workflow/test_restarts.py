@@ -201,12 +201,6 @@ def test_a_store_that_was_written_over_is_gathered_again_and_nothing_is_encoded(
     assert folder.shard_times() == before and folder.rows() == folder.undisturbed
 
 
-def test_damage_that_nothing_needs_any_more_repeats_nothing(folder):
-    os.truncate(folder.path / SHARDS[0] / "30/weights.f16", 100)
-    assert "Nothing to be done" in folder.run(*ROWS)
-    assert folder.rows() == folder.undisturbed
-
-
 @pytest.mark.parametrize(
     ("stage", "changes", "rerun"),
     [
@@ -237,3 +231,9 @@ def test_a_copied_folder_reruns_nothing_and_goes_on_by_itself(folder, tmp_path):
     queries.write_text(queries.read_text() + "new\tanother query\n")
     said = there.run(*ROWS, "--dry-run", by=SNAKEMAKE)
     assert "retrieve" in said and "train" not in said and "encode" not in said, said
+
+
+def test_damage_that_nothing_needs_any_more_repeats_nothing(folder):
+    os.truncate(folder.path / SHARDS[0] / "30/weights.f16", 100)
+    assert "Nothing to be done" in folder.run(*ROWS)
+    assert folder.rows() == folder.undisturbed

@@ -116,3 +116,10 @@ def code_of(stage, models_of):
 def memory(limit):
     """MB of memory of a job that runs the model: less than the limit where its encoder is small."""
     return lambda wildcards: rates.memory_within(limit, experiment_of(wildcards)["models"])
+
+
+def targets():
+    """Return the targets of the command. A Snakemake that runs a job on a node of a cluster is told by the one that submits it."""
+    if workflow.is_main_process:
+        os.environ.update(EPIC_TARGETS="\n".join(workflow.dag_settings.targets or ["all"]))
+    return os.environ.get("EPIC_TARGETS", "").splitlines() or ["nothing"]

@@ -47,7 +47,7 @@ def page_latency(wildcards):
     """Name the latency of a row's page, of a measurement that the command asks for."""
     settings, asked = experiment_of(wildcards), (wildcards.experiment, experiment_of(wildcards))
     is_there = lambda timed: Path(at(rules.latency.output.folder, wildcards, timed=timed)).exists()
-    timed = lambda row: deliverables.measurement_asked_for(*asked, row, workflow.dag_settings.targets, is_there)
+    timed = lambda row: deliverables.measurement_asked_for(*asked, row, targets(), is_there)
     return inputs.page_latency(settings, wildcards.row, timed)
 
 
@@ -55,13 +55,13 @@ def model_page(wildcards):
     """Name what a model's page shows, with latencies of the measurement that the command asks for."""
     asked = wildcards.experiment, experiment_of(wildcards), wildcards.model
     item_of(wildcards, "model")
-    timed = deliverables.measurement_of_page(*asked, workflow.dag_settings.targets)
+    timed = deliverables.measurement_of_page(*asked, targets())
     return refusing(wildcards, of_model.showing, *asked[1:], timed)
 
 
 def waits_for(wildcards):
     """Return what a model's turn waits for; a Snakemake on a node of a cluster runs a single job, and waits for nothing."""
-    all_rows = deliverables.asks_for_all_rows(wildcards.experiment, workflow.dag_settings.targets)
+    all_rows = deliverables.asks_for_all_rows(wildcards.experiment, targets())
     wanted = of_model.waiting(experiment_of(wildcards), wildcards.model, all_rows and workflow.is_main_process)
     return resolved(wanted, wildcards)
 
@@ -74,7 +74,7 @@ def pieces(wildcards):
 
 def in_one_pass(wildcards, model):
     """Tell whether a model's candidates are scored while its passages are encoded."""
-    return one_pass.in_one_pass(wildcards.experiment, experiment_of(wildcards), model, workflow.dag_settings.targets)
+    return one_pass.in_one_pass(wildcards.experiment, experiment_of(wildcards), model, targets())
 
 
 def candidates(wildcards):
@@ -98,9 +98,10 @@ def timing(wildcards):
 
 
 def gpus_of_scoring(wildcards):
-    """Return the GPUs of a job that scores a run: none where scores or vectors are only read."""
+    """Return the GPUs of a job that scores a run: none where it only reads vectors, or scores of shards that are yet to be made."""
     row = item_of(wildcards, "row") if "row" in wildcards.keys() else {}
-    return 0 if scored(wildcards)["scored"] else lookup.gpus_of_reranking(experiment_of(wildcards), row)
+    shards = scored(wildcards)["scored"]  # those that are there may have been asked for other candidates
+    return 0 if shards and not Path(shards[0]).exists() else lookup.gpus_of_reranking(experiment_of(wildcards), row)
 
 
 def dataset(name_of):

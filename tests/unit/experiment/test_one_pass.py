@@ -32,12 +32,5 @@ def test_a_shard_that_was_made_one_way_stays_as_it_is(asked, tmp_path):
     assert asked(["smoke"]) and asked(ROW)
 
 
-def test_candidates_that_are_there_are_scored_whatever_the_command_was(asked, tmp_path):
-    (tmp_path / "smoke" / "candidates" / "paper").mkdir(parents=True)
-    assert not asked(ROW)
-    (tmp_path / "smoke" / "candidates" / "paper" / "header.json").touch()
-    assert asked(ROW)
-
-
 def test_where_only_candidates_are_encoded_they_are_always_scored(asked):
     assert asked(ROW, SMOKE | {"encode": SMOKE["encode"] | {"passages": "candidates"}})

@@ -165,7 +165,7 @@ def test_word_pieces_and_candidates_take_little_room(paper):
 
 
 def test_unpruned_work_is_cheap_where_encoding_has_scored_the_candidates(paper):
-    scored = ("results/paper/encode/paper/1-of-64",)
+    scored = ("results/paper/candidates/paper", "results/paper/encode/paper/1-of-64")
     names = {"rerank": {"row": "epic-bm25-full", "query_set": "dev-judged"}, "tune": {"model": "paper", "first_stage": "bm25"}}
     for rule, wildcards in names.items():
         alone, read = (cost(Job(rule, wildcards, gpus=1, inputs=inputs), paper, MSMARCO) for inputs in ((), scored))
@@ -174,7 +174,13 @@ def test_unpruned_work_is_cheap_where_encoding_has_scored_the_candidates(paper):
         cost(Job("latency", {"timed": "epic-bm25-full"}, gpus=1, inputs=inputs), paper, MSMARCO) for inputs in ((), scored)
     )
     assert alone.scratch == read.scratch > 14e9 and read.seconds < alone.seconds - 600  # they are copied
-    other = cost(Job("rerank", names["rerank"], gpus=1, inputs=("results/paper/encode/released/1-of-64",)), paper, MSMARCO)
+    other = cost(
+        Job(
+            "rerank", names["rerank"], gpus=1, inputs=("results/paper/candidates/released", "results/paper/encode/paper/1-of-64")
+        ),
+        paper,
+        MSMARCO,
+    )
     assert other.seconds > HOUR
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from epic.corpus.runs import ScoredDoc, read_run, write_run
 from epic.experiment.check import load_experiments
+from epic.experiment.encoding import BEYOND
 from epic.planning import rates
 from epic.planning.rates import BERT_BASE, MINILM, encoder_named, java_memory, memory_of, reranking_memory, store_memory
 from epic.ranking.rerank import head, rerank
@@ -96,7 +97,7 @@ def test_what_is_said_to_be_of_the_page_on_performance_stands_there():
 
 
 def test_unpruned_rows_are_timed_with_as_many_more_candidates_as_are_planned():
-    assert rates.CANDIDATES_BEYOND == MORE
+    assert rates.CANDIDATES_BEYOND == MORE == BEYOND
 
 
 def test_java_has_one_thread_for_a_small_collection():

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from types import SimpleNamespace
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -214,6 +215,7 @@ def test_unpruned_vectors_that_encoding_kept_are_copied_and_only_others_computed
     marked = np.memmap(tmp_path / "1-of-1" / "dense.f16", np.float16, "r+").reshape(3, -1)
     marked[:, 0] = 7  # as no vector is: what was copied can be told from what was computed
     marked.flush()
+    np.array([crc32(vector) for vector in marked], dtype=np.uint32).tofile(tmp_path / "1-of-1" / "dense.u32")
     kept = SimpleNamespace(**vars(files), candidates=tmp_path / "candidates", scored=[tmp_path / "1-of-1"])
     system = timed(kept, bench, ["0"], store=False)
     found = np.fromfile(*system.on_disk, dtype=np.float16).reshape(4, model.vocabulary)

@@ -40,3 +40,7 @@ def test_a_term_in_place_of_another_is_beyond_though_the_weights_are_the_same():
 
 def test_only_the_strongest_terms_are_compared():
     assert agreement(vectors([3, 2, 1, 0.5]), vectors([3, 2, 0, 1]), 2) == Agreement(1, 0, 0)
+
+
+def test_two_terms_with_each_other_s_weights_are_beyond_though_both_lists_have_them():
+    assert agreement(vectors([5, 1, 0]), vectors([1, 5, 0]), 2) == Agreement(1, 1, 1)

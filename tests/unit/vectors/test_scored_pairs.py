@@ -3,11 +3,13 @@
 from functools import partial
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from epic.core.files import InputError, write_json
 from epic.corpus.documents import Documents
 from epic.corpus.runs import ScoredDoc, read_run, write_run
+from epic.model.checkpoint import model_digest
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import weigh
@@ -53,8 +55,8 @@ def test_shards_that_were_asked_for_others_are_not_believed_but_for_the_query_se
 
 
 def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(files, tmp_path, monkeypatch):
-    scored, run = encoded(files, 2), read_run(files.folder / "bm25.run", hits=3)
     files.model.save_pretrained(tmp_path / "checkpoint")
+    scored, run = encoded(files, 2, digest=model_digest(tmp_path / "checkpoint")), read_run(files.folder / "bm25.run", hits=3)
     write_json(tmp_path / "manifest.json", {"documents": files.documents.dataset, "count": 7})
     inputs = {"checkpoint": tmp_path / "checkpoint", "manifest": tmp_path / "manifest.json", "vectors": tmp_path / "test.jsonl"}
     compute = {"device": "cpu", "threads": 1, "precision": "float32"}
@@ -66,6 +68,17 @@ def test_the_family_reads_scores_where_they_are_and_runs_the_model_where_not(fil
         family.score_run(run, SimpleNamespace(**inputs, candidates=tmp_path / "candidates", scored=scored.shards), compute, 64)
         == read
     )
+
+
+def test_vectors_and_scores_of_another_model_or_that_have_changed_are_refused(files):
+    scored = encoded(files, 1, timed=(2, 2))
+    with pytest.raises(InputError, match=r"1-of-1 was made by the model digest, not another"):
+        scored.refuse_another_model("another")
+    held = np.memmap(scored.shards[0] / "dense.f16", np.float16, "r+")
+    held[3] += 1
+    held.flush()
+    with pytest.raises(InputError, match=r"dense\.f16: the vector of document 0 is not the one that was written"):
+        dict(scored.vectors(["0"], files.documents))
 
 
 @pytest.mark.parametrize("damage", ["scores", "rows.i64", "format"])
