@@ -37,6 +37,7 @@ def showing(settings: dict, model: str, timed: str) -> dict:
     rows, precomputes = [row["id"] for row in rows_of(settings, model)], lookup.precomputes(settings, model)
     beside = [row["id"] for row in measurements.rows_timed(settings, model)]
     made = {"costs": "costs.costs", "frequencies": "frequencies.counts", "texts": "interpret.texts"}
+    known = made.keys() - ({"frequencies"} if settings["encode"]["passages"] == "candidates" else set())  # values of all passages
     gone = precomputes and not lookup.keeps_stores(settings)
     return {
         "rows": {row: output("rows.row", row=row) for row in rows},
@@ -44,7 +45,7 @@ def showing(settings: dict, model: str, timed: str) -> dict:
         "latencies": {row: inputs.latency_of(row, timed) for row in beside},
         "timings": {row: inputs.latency_of(row, timed, "tsv") for row in beside},
         "history": output("train.history", model=model) if lookup.find(settings["models"], model)["loss"] else [],
-        **{kind: output(name, model=model) if precomputes else [] for kind, name in made.items()},
+        **{kind: output(name, model=model) if precomputes and kind in known else [] for kind, name in made.items()},
         "discarded": output("discard.discarded", model=model) if gone else [],
     }
 

@@ -12,7 +12,7 @@ from epic.core.code_digest import code_digest
 from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
-HEAVY = ("train", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
+HEAVY = ("tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
     # words for people
@@ -40,6 +40,11 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
     ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
+    ("vectors/tokenise.py", "TEXTS_AT_A_TIME = 4_096", "TEXTS_AT_A_TIME = 2_048", {"tokenise", "encode"}),
+    (
+        "vectors/candidates.py", "LOOKED_UP_AT_ONCE = 100_000", "LOOKED_UP_AT_ONCE = 50_000",
+        {"tokenise", "candidates", "encode", "prune", "tune", "rerank", "latency"},
+    ),
     ("vectors/prune.py", "ROWS_AT_A_TIME = 256", "ROWS_AT_A_TIME = 128", {"prune"}),
     ("ranking/tune.py", "values.index(max(values)) + 1", "values.index(max(values)) + 2", {"tune"}),
     ("vectors/layers.py", "FEW = 4", "FEW = 5", {"encode", "prune", "rerank", "latency"}),

@@ -79,11 +79,9 @@ def test_an_unpruned_row_by_itself_needs_no_vectors_and_with_all_others_it_reads
     assert not {"tokenise", "candidates", "encode", "prune"} & jobs(alone.stdout).keys() and jobs(alone.stdout)["rerank"] == 1
     together = snakemake("results/smoke/table.md", "--dry-run", directory=tmp_path).stdout
     assert jobs(together)["candidates"] == 2 and jobs(together)["encode"] == 4
-    for stage in ("tune", "rerank"):
-        inputs = [
-            body for body in re.findall(rf"(?ms)^rule {stage}:\n(.*?)\n\n", together) if "-r" not in body.split("output")[1]
-        ]
-        assert len(inputs) == 4 and all("candidates/" in body and "encode/" in body for body in inputs)
+    blocks = [block for block in re.split(r"(?m)^(?:local)?rule ", together) if block.startswith(("tune:", "rerank:"))]
+    unpruned = [block for block in blocks if not re.search(r"output: results/smoke/rerank/[^/]+-r\d+/", block)]
+    assert len(unpruned) == 8 and all("candidates/" in block and "/encode/" in block for block in unpruned)
 
 
 def test_one_model_of_the_paper_needs_no_other_and_the_authors_weights_need_no_triples(tmp_path):

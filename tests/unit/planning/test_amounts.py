@@ -42,7 +42,8 @@ def test_distinct_passages_are_at_most_the_pairs_and_at_most_the_collection():
 def test_all_passages_or_only_candidates_are_encoded(paper):
     assert passages_encoded(paper, GIVEN) == 8_841_823
     few = paper | {"encode": paper["encode"] | {"passages": "candidates"}}
-    assert passages_encoded(few, GIVEN) == distinct_passages(candidate_pairs(paper, GIVEN, reranked(paper)), GIVEN) < 8_841_823
+    pairs = 2 * (200 * (200 + 6980 + 43 + 54) + 220 * 55_578)  # dev-judged is timed: twenty hits more
+    assert passages_encoded(few, GIVEN) == distinct_passages(pairs, GIVEN) < 8_841_823
 
 
 def test_whole_vectors_are_of_the_candidates_of_unpruned_rows_that_are_timed(paper):
