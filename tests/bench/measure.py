@@ -42,6 +42,7 @@ class Way:
     run: Callable[[], object]
     units: int = 1
     before: Callable[[], object] | None = None  # what has to happen before each run, and is not timed
+    peak: Callable[[object], float] | None = None  # the MB by which memory grew, of a result that knows: in other processes
 
 
 def versus(
@@ -65,7 +66,8 @@ def versus(
             found = way.run()
             seconds[name].append((clock() - start) / way.units)
             if turn == 0:
-                results[name], peaks[name] = found, round((status("VmHWM") - resident) / 1024, 1)
+                results[name] = found
+                peaks[name] = round(way.peak(found) if way.peak else (status("VmHWM") - resident) / 1024, 1)
             del found
     ratios = [left / right for left, right in zip(seconds["plain"], seconds["ours"], strict=True)]
     fractions = [left / right for left, right in zip(best, seconds["ours"], strict=False)]

@@ -19,6 +19,7 @@ from epic.vectors.batches import Budget
 from epic.vectors.encode import pruned_vectors
 from epic.vectors.prune import prune
 from epic.vectors.store import Store
+from epic.vectors.tokenise import Passages
 from epic.vectors.value_counts import Counter
 from tests.bench import inputs, plain
 from tests.bench.equality import same_gradients, same_queries, same_vectors
@@ -36,6 +37,8 @@ class Scale:
     light_rounds: int  # of the others
     batches: dict[int, int]  # of encoding: how many passages at each batch size of the plain way
     base_passages: int
+    sparse_passages: int  # of encoding against SparseEncoder: several batches, so that sorting by length is of use to it
+    core_passages: int  # of each of two shards
     triples: int
     documents: int  # in the store that is looked up
     dense_documents: int
@@ -67,8 +70,8 @@ def encode(name: str, model: EpicModel, batches: dict[int, int], rounds: int, ke
             return plain.encode(theirs, model.pieces(texts.values()), batch, keep)
 
         def our_way(texts=texts, budget=PIECES * batch):
-            pieces = dict(zip(texts, model.pieces(texts.values()), strict=True))
-            return pruned_vectors(model, pieces, keep, Budget(budget), BLOCK, Counter(), progress(disable=True))
+            some = Passages(list(texts), model.pieces(texts.values()), None)
+            return pruned_vectors(model, some, keep, Budget(budget), BLOCK, Counter(), progress(disable=True))
 
         one = dict(list(texts.items())[:1])
         their_way(one), our_way(one)  # whatever is compiled or allocated once
