@@ -1,4 +1,4 @@
-"""Matrix products of inference on a CPU by oneDNN: on AMD's processors it uses twice as wide vectors as MKL, torch's usual way.
+"""Matrix products of inference on a CPU by oneDNN: on AMD's processors it is twice as fast as MKL, torch's usual way.
 
 The numbers are float32 in both, the order of sums differs. oneDNN compiles a program for every number of rows and keeps it, with
 memory of its own, so rows are filled up to a multiple of ROWS; a few rows, a query's say, are not worth that.
