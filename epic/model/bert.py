@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, scaled_dot_product_attention
+from torch.nn.functional import gelu, pad, scaled_dot_product_attention
 
 from epic.model.products import Linear, rows_to_add
 
@@ -68,8 +68,8 @@ class Packed(NamedTuple):
 
     def with_rows(self, count: int) -> "Packed":
         """Return the same with one more window of so many rows, whatever they hold: on a CPU no other window sees it."""
-        lengths, more = [*self.padding.lengths, count], self.ids.new_zeros(count)  # (count,), an id and a place that all have
-        return Packed(*(torch.cat([rows, more]) for rows in (self.ids, self.positions)), self.padding._replace(lengths=lengths))
+        lengths = [*self.padding.lengths, count]
+        return Packed(*(pad(rows, (0, count)) for rows in (self.ids, self.positions)), self.padding._replace(lengths=lengths))
 
 
 def copied(device, *arrays: np.ndarray) -> tuple[Tensor, ...]:
