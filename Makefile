@@ -82,7 +82,7 @@ test-paper: $(READY)  ## the paper's whole experiment on tiny files of the publi
 unit: $(READY)  ## the fast tests only
 	$(PYTEST) tests/unit tests/docs tests/parity
 
-bench: $(READY)  ## our way against the authors', measured (BENCH=small: 4 minutes; full by default)
+bench: $(READY)  ## our way against the authors', measured (BENCH=small: 5 minutes; full by default)
 	@python -m tests.bench $(BENCH)
 
 fuzz: $(READY)  ## mutated inputs of every format that is read, 5,000 of each, and what became of them (FUZZ=500: fewer)

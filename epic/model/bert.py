@@ -11,7 +11,9 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import gelu, scaled_dot_product_attention
+from torch.nn.functional import gelu, pad, scaled_dot_product_attention
+
+from epic.model.products import Linear, rows_to_add
 
 ROWS_AT_A_TIME = 768  # of the widest layer in inference on a CPU, so that its rows stay in the cache and memory small
 
@@ -64,6 +66,11 @@ class Packed(NamedTuple):
         positions = np.arange(len(ids)) - np.repeat(np.cumsum([0, *lengths[:-1]]), lengths)  # (N,)
         return cls(*copied(device, ids, positions), Padding.of(lengths, device))
 
+    def with_rows(self, count: int) -> "Packed":
+        """Return the same with one more window of so many rows, whatever they hold: on a CPU no other window sees it."""
+        lengths = [*self.padding.lengths, count]
+        return Packed(*(pad(rows, (0, count)) for rows in (self.ids, self.positions)), self.padding._replace(lengths=lengths))
+
 
 def copied(device, *arrays: np.ndarray) -> tuple[Tensor, ...]:
     """Copy whole numbers to a device, all at once: a card takes as long for a few of them as for many."""
@@ -77,7 +84,7 @@ class Attention(nn.Module):
         super().__init__()
         size = config["hidden_size"]
         self.heads, self.dropout = config["num_attention_heads"], config["attention_probs_dropout_prob"]
-        self.self = nn.ModuleDict({name: nn.Linear(size, size) for name in ("query", "key", "value")})
+        self.self = nn.ModuleDict({name: Linear(size, size) for name in ("query", "key", "value")})
         self.output = residual(config, size)
 
     def forward(self, x: Tensor, packed: Packed) -> Tensor:
@@ -111,7 +118,7 @@ class Layer(nn.Module):
     def __init__(self, config: dict):
         super().__init__()
         self.attention = Attention(config)
-        self.intermediate = Named(dense=nn.Linear(config["hidden_size"], config["intermediate_size"]))
+        self.intermediate = Named(dense=Linear(config["hidden_size"], config["intermediate_size"]))
         self.output = residual(config, config["intermediate_size"])
 
     def forward(self, x: Tensor, packed: Packed) -> Tensor:
@@ -150,12 +157,14 @@ class Bert(nn.Module):
         return self.config["max_position_embeddings"] - 2
 
     def forward(self, packed: Packed, segment: int) -> Tensor:
-        e = self.embeddings
+        e, rows = self.embeddings, len(packed.ids)
+        if missing := rows_to_add(rows, self.words.weight):
+            packed = packed.with_rows(missing)
         x = self.words(packed.ids) + e.position_embeddings(packed.positions) + e.token_type_embeddings.weight[segment]  # (N, e)
         x = e.dropout(e.LayerNorm(x))  # (N, e)
         for layer in self.encoder.layer:
             x = layer(x, packed)  # (N, e)
-        return x
+        return x[:rows]
 
 
 class Named(nn.Module):
@@ -171,4 +180,4 @@ def residual(config: dict, inputs: int) -> Named:
     """Make the layers after attention and feed-forward: a projection, dropout, and the LayerNorm of the sum."""
     size = config["hidden_size"]
     norm = nn.LayerNorm(size, eps=config["layer_norm_eps"])
-    return Named(dense=nn.Linear(inputs, size), dropout=nn.Dropout(config["hidden_dropout_prob"]), LayerNorm=norm)
+    return Named(dense=Linear(inputs, size), dropout=nn.Dropout(config["hidden_dropout_prob"]), LayerNorm=norm)

@@ -1,7 +1,7 @@
 """phi_d over the whole vocabulary (equation 4), a block of terms at a time, so that memory does not grow with both.
 
-Each block's scores of all word-pieces land in one buffer, and are reduced to a maximum per passage at once: by compiled
-code on a CPU, by torch elsewhere.
+Each block's scores of all word-pieces are reduced to a maximum per passage at once: by compiled code on a CPU, by torch
+elsewhere.
 """
 
 import math
@@ -19,6 +19,7 @@ from epic.core.kernels import compiled
 from epic.model.device import out_of_memory
 from epic.model.epic import EpicModel, Tokens
 from epic.model.equations import segment_bounds, strongest_of_each
+from epic.model.products import filled, product
 from epic.model.query_vector import refuse_infinite
 from epic.vectors.batches import Budget, computed
 
@@ -117,15 +118,15 @@ def _by_kernel(model: EpicModel, tokens: Tokens, block: int):
     unsafe = _unsafe(model, h, w, tokens.lengths)  # (B, 1)
     all_safe = not unsafe.any()
     order = by_weight(w.numpy(), bounds)  # (N,)
-    scores, best = torch.empty(len(h) * block), torch.empty(len(tokens.lengths) * block)
+    h, best = filled(h), torch.empty(len(tokens.lengths) * block)  # (N or a few more, e)
     for terms in _blocks(model.vocabulary, block):
         size = terms.stop - terms.start
-        products = scores[: len(h) * size].view(len(h), size)  # (N, v)
         matrix, bias = equations.head(terms)  # (v, e), (v,)
-        torch.mm(h, matrix.mT, out=products)
+        products = product(h, matrix)  # (N or a few more, v)
         found = best[: len(tokens.lengths) * size].view(-1, size)  # (B, v)
         kernel = linear_maximum if bias is None else partial(damped_maximum, bias.numpy())
         _run(kernel, products.numpy(), w.numpy(), order, bounds, found.numpy())
+        del products  # or there would be two, with the next block's
         yield terms, found if all_safe else found.masked_fill(unsafe, torch.nan)
 
 

@@ -40,7 +40,11 @@ def times(ratio: float) -> str:
 
 def label(record: Record) -> str:
     """What was measured, in a few words."""
-    parts = [record.work, record.model, f"batch {record.batch}" if record.batch and record.work == "encode" else None]
+    parts = [
+        record.work,
+        record.model,
+        f"batch {record.batch}" if record.batch and record.work in ("encode", "sparse-encoder") else None,
+    ]
     parts += [f"k={record.k}" if record.k else None]
     parts += [f"r={record.r}" if record.r else "full" if record.work == "lookup" else None]
     return ", ".join(part for part in parts if part)

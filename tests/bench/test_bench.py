@@ -2,8 +2,10 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import take, top_terms
-from tests.bench import equality, inputs, plain
+from tests.bench import cores, equality, inputs, plain, sparse_encoder
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
 
@@ -78,6 +80,84 @@ def test_wrong_results_fail_the_benchmark(tmp_path, monkeypatch, capsys):
     assert bench.main("huge", str(tmp_path)) == 2
 
 
+def record(work, ratio):
+    return Record(work, None, None, None, None, ratio, 1.0, ratio, ratio, ratio, 0.0, 0.0, None, True)
+
+
+@pytest.mark.parametrize(("size", "failed"), [("small", 1), ("tiny", 0)])
+def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, monkeypatch, capsys, size, failed):
+    import tests.bench.__main__ as bench
+
+    monkeypatch.setattr(bench, "prepare", lambda *arguments, **options: None)
+    monkeypatch.setattr(bench, "_all", lambda *arguments: [record("sparse-encoder", 1.9), record("encode", 0.5)])
+    assert bench.main(size, str(tmp_path)) == failed
+    said = capsys.readouterr().err
+    assert ("BELOW THE BAR" in said and "(at least 2.0x)" in said and "encode  " not in said) == bool(failed)
+    monkeypatch.setattr(bench, "_all", lambda *arguments: [record("sparse-encoder", 2.0), record("encode-2-cores", 1.81)])
+    assert bench.main(size, str(tmp_path)) == 0
+    page = (tmp_path / "bench.md").read_text()
+    assert "passages a second, plain and ours: sparse-encoder: 0.5 and 1.0; encode-2-cores: 0.6 and 1.0" in page
+
+
+def test_only_the_two_works_that_have_a_bar_can_be_below_it():
+    from tests.bench.__main__ import below
+
+    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup")]
+    assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder"]
+
+
+@pytest.fixture
+def splade(mlm_encoder, tmp_path):
+    """A folder with an encoder and a new head, as SparseEncoder is given it."""
+    from transformers import BertTokenizerFast
+
+    like = tmp_path / "like"
+    shutil.copytree(mlm_encoder, like)
+    BertTokenizerFast(tokenizer_file=str(like / "tokenizer.json")).save_pretrained(like)
+    return sparse_encoder.masked_language_model(tmp_path / "splade", like)
+
+
+def test_sparse_encoder_and_our_encoding_with_splade_s_head_find_the_same_terms(splade):
+    library = pytest.importorskip("sentence_transformers")
+    theirs, ours = library.SparseEncoder(str(splade), device="cpu", local_files_only=True), sparse_encoder.Splade(splade)
+    texts = ["price of a pool", "x", "a b c d e f g h i", "café pools"]
+    found = sparse_encoder.as_file(theirs.encode(texts, max_active_dims=8, show_progress_bar=False), 8)
+    terms, weights = ours.vectors(texts, 8)
+    assert (weights >= 0).all() and weights.max() > 0
+    assert equality.same_vectors(found, terms, weights)
+    assert not equality.same_vectors(found, terms, weights + np.float16(0.1))
+    ours.equations.segment = 1  # another model
+    assert not equality.same_vectors(found, *ours.vectors(texts, 8))
+
+
+def test_a_head_with_a_bias_is_refused_since_it_is_not_added(splade):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(splade / "model.safetensors")
+    weights["cls.predictions.bias"][3] = 0.5
+    save_file(weights, splade / "model.safetensors")
+    with pytest.raises(ValueError, match="has a bias"):
+        sparse_encoder.Splade(splade)
+
+
+def test_what_cannot_be_measured_is_left_out_with_a_line(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(sparse_encoder, "find_spec", lambda name: None)
+    assert list(sparse_encoder.sparse_encoder("minilm", tmp_path, tmp_path, 4, 1)) == []
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0})
+    assert list(cores.two_cores("minilm", None, tmp_path, 4, 1)) == []
+    assert capsys.readouterr().out.splitlines() == [sparse_encoder.MISSING, cores.MISSING]
+
+
+def test_both_shards_of_two_cores_hold_the_same_passages_under_their_own_ids():
+    twice = cores.Twice(["a", "b"])
+    assert len(twice) == 4 and list(twice.span(range(1, 4))) == [("1", "b"), ("2", "a"), ("3", "b")]
+
+
+def test_memory_of_other_processes_is_what_a_way_says_of_it():
+    ways = Way(lambda: 7), Way(lambda: 7, peak=lambda found: 6.0 * found)
+    assert versus(*ways, 1, equal=lambda left, right: True, work="encode-2-cores").ours_peak_mb == 42
+
+
 @pytest.mark.smoke
 def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     command = [sys.executable, "-m", "tests.bench", "tiny", str(tmp_path / "bench")]
@@ -85,7 +165,11 @@ def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     assert done.returncode == 0, done.stderr
     records = json.loads((tmp_path / "bench" / "bench.json").read_text())
     assert all(list(record) == KEYS for record in records)
-    assert {"train-step", "encode", "prune", "lookup", "query"} <= {record["work"] for record in records}
+    measured = {"train-step", "encode", "prune", "lookup", "query"} | (
+        {"sparse-encoder"} if find_spec("sentence_transformers") else set()
+    )
+    measured |= {"encode-2-cores", "encode-2-threads"} if len(os.sched_getaffinity(0)) > 1 else set()
+    assert measured <= {record["work"] for record in records}
     assert all(record["equal"] is True and record["ratio_low"] <= record["ratio"] <= record["ratio_high"] for record in records)
     pinned = json.loads((tmp_path / "bench" / "machine.json").read_text())["pinned"]
     assert pinned["OMP_WAIT_POLICY"] == "PASSIVE" and pinned["torch threads"] == 1

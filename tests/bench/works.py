@@ -37,6 +37,8 @@ class Scale:
     light_rounds: int  # of the others
     batches: dict[int, int]  # of encoding: how many passages at each batch size of the plain way
     base_passages: int
+    sparse_passages: int  # of encoding against SparseEncoder: several batches, so that sorting by length is of use to it
+    core_passages: int  # of each of two shards
     triples: int
     documents: int  # in the store that is looked up
     dense_documents: int
