@@ -6,8 +6,8 @@ from epic.core.files import read_json, write_text
 from epic.core.markdown import as_text, code, markdown_table, plain
 from epic.evaluation.significance import compare, holm, paired, side_by_side
 from epic.judging.rows import published_ms
-from epic.judging.verdicts import said
 from epic.latency.timings import overhead
+from epic.report.row_page import published_lines
 from epic.training.history import best_of, read_history
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
@@ -59,23 +59,7 @@ def _effectiveness(rows: list[dict]) -> list[str]:
 
 def _published(rows: list[dict]) -> list[str]:
     entries = [(row["label"], entry) for row in rows for entry in row["published"]]
-    if not entries:
-        return []
-    values = pd.DataFrame([entry for _, entry in entries])
-    frame = pd.DataFrame(
-        {
-            "row": [label for label, _ in entries],
-            "published by": values["source"],
-            "query set": values["query_set"],
-            "metric": values["metric"],
-            "value": as_text(values["value"], "g"),
-            "±": as_text(values["tolerance"], "g"),
-            "ours": as_text(values["ours"], ".4f"),
-            "difference": as_text(values["difference"], "+.4f"),
-            "verdict": [said(entry["verdict"], entry["because"]) for _, entry in entries],
-        }
-    )
-    return [markdown_table(frame, right=["value", "±", "ours", "difference"]), ""]
+    return published_lines([entry for _, entry in entries], [label for label, _ in entries])
 
 
 def _tests(tests: list[dict], alpha: float) -> list[str]:

@@ -14,7 +14,7 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
     row = read_json(row_path)
     lines = [f"# {plain(row['label'])}", "", f"Row `{row['id']}`, {plain(row['group'].lower())}.", ""]
     lines += _effectiveness(row) if row["metrics"] else ["**Not run here**; the published values are:", ""]
-    lines += _published(row)
+    lines += published_lines(row["published"])
     if latency_path:
         lines += _latency(read_json(latency_path), published_ms(row))
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
@@ -36,12 +36,14 @@ def _effectiveness(row):
     return lines
 
 
-def _published(row):
-    if not row["published"]:
+def published_lines(published: list[dict], rows: list[str] | None = None) -> list[str]:
+    """Return a table of published values with their verdicts; rows: the row of each, where there are several."""
+    if not published:
         return []
-    entries = pd.DataFrame(row["published"])
+    entries = pd.DataFrame(published)
     frame = pd.DataFrame(
-        {
+        ({"row": rows} if rows else {})
+        | {
             "published by": entries["source"],
             "query set": entries["query_set"],
             "metric": entries["metric"],
@@ -49,7 +51,7 @@ def _published(row):
             "±": as_text(entries["tolerance"], "g"),
             "ours": as_text(entries["ours"], ".4f"),
             "difference": as_text(entries["difference"], "+.4f"),
-            "verdict": [said(entry["verdict"], entry["because"]) for entry in row["published"]],
+            "verdict": [said(entry["verdict"], entry["because"]) for entry in published],
         }
     )
     return [markdown_table(frame, right=["value", "±", "ours", "difference"]), ""]

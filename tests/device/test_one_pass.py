@@ -15,7 +15,7 @@ from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.scored_pairs import Scored
 from tests.device.card import ON
-from tests.device.test_encode import passages
+from tests.device.test_encode import LAUNCHES, SYNCS, passages
 from tests.vectors import spoken
 
 QUERIES = {"q1": "price of pool", "q2": "x", "q3": "", "q4": "pools of café pools"}
@@ -55,4 +55,4 @@ def test_launches_and_syncs_of_a_batch_do_not_grow_with_its_passages(model, coll
         card.forget()
         encode_shard(model, "digest", spoken(model, some), EncodeSettings(9, 4096, 1000), tmp_path / f"1-of-{count}", candidates)
         seen.append((sum(card.launches.values()), sum(card.syncs.values())))
-    assert seen[0] == seen[1], seen
+    assert seen[0] == seen[1] and seen[0][0] <= LAUNCHES + 20 and seen[0][1] <= SYNCS + 2, (card.launches, card.syncs)
