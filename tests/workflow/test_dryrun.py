@@ -84,6 +84,15 @@ def test_an_unpruned_row_by_itself_needs_no_vectors_and_with_all_others_it_reads
     assert len(unpruned) == 8 and all("candidates/" in block and "/encode/" in block for block in unpruned)
 
 
+@pytest.mark.parametrize(
+    ("asked", "scored"), [("results/paper/rows/epic-bm25-r100.md", False), ("all", True), ("results/paper/models/paper.md", True)]
+)
+def test_a_job_on_a_node_of_a_cluster_has_the_inputs_that_the_command_gave_it(tmp_path, asked, scored):
+    job = "encode:experiment=paper,model=paper,scatteritem=1-of-16"
+    run = snakemake("--mode", "remote", "--target-jobs", job, "--dry-run", directory=tmp_path, EPIC_TARGETS=asked)
+    assert "rule encode:" in run.stdout and ("candidates/paper" in run.stdout) == scored
+
+
 def test_one_model_of_the_paper_needs_no_other_and_the_authors_weights_need_no_triples(tmp_path):
     run = snakemake("results/paper/models/authors.md", "--dry-run", directory=tmp_path)
     found = jobs(run.stdout)
