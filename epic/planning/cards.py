@@ -1,4 +1,7 @@
-"""Graphics cards: what each could compute at most, by its vendor, and what is reached, as assumed or as measured here.
+"""Graphics cards: what each could compute at most, and what is reached, as assumed or as measured here.
+
+Peaks are from public pages of specifications, not the vendor's own; those of GTX 1080 Ti, RTX 2080 Ti, V100 and L4, and the
+tensor cores of A10 and RTX 3090, were not looked up. `epic check-card` replaces them by what it measures.
 
 Assumed, where `epic check-card` has measured nothing: every card reaches the share of its peak that the authors' reached.
 Theirs wrote the vectors of MS MARCO in 14 hours with batches of eight passages (the paper), and trained in 2.5 hours, triple
