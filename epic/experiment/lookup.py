@@ -73,11 +73,6 @@ def training_of(model: dict) -> dict:
     return {key: model[key] for key in OF_TRAINING}
 
 
-def triples_wanted(settings: dict) -> int:
-    """Return the number of triples that training may use."""
-    return settings["train"]["max_validations"] * settings["train"]["validate_every"]
-
-
 def compute_of(settings: dict) -> dict:
     """Return the device, threads and precision of torch; the memory an experiment needs changes no result, so it is no param."""
     return {key: settings["compute"][key] for key in ("device", "threads", "precision")}
@@ -105,13 +100,8 @@ def shown_samples(settings: dict) -> int | None:
     return samples_of(settings, stage) if stage else None
 
 
-def trained_on(settings: dict) -> dict:
-    """Return what a model card says of the data."""
-    return {key: settings[key] for key in ("data", "triples")}
-
-
 def watched(settings: dict, stage: str) -> dict:
-    """Return the settings of training or encoding, but for those that no result depends on: they are no params."""
+    """Return the settings of a stage, but for those that no result depends on: they are no params."""
     return {key: value for key, value in settings[stage].items() if key not in AT_A_TIME}
 
 
