@@ -266,7 +266,10 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s["triples"].update(query_set="test"), r"triples\.query_set: test is for test, expected a set for train"),
         (lambda s: s["evaluate"].update(headline="validation"), r"evaluate\.headline: validation is for validation"),
         (lambda s: s["query_sets"][2].update(relevance=2), r"evaluate\.headline: the table shows MRR@10 from grade 1 on"),
-        (lambda s: s["models"][0].update(family="epik"), r"models\.paper\.family: there is no family epik; there are (\w+, )*epic"),
+        (
+            lambda s: s["models"][0].update(family="epik"),
+            r"models\.paper\.family: there is no family epik; there are (\w+, )*epic",
+        ),
         (
             lambda s: s["models"][0]["settings"].update(formulation="other"),
             r"models\.paper\.settings\.formulation: 'other' is not one of",
