@@ -20,10 +20,11 @@ from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_vectors, weigh
+from epic.rankers import cross_encoder
 from epic.rankers import epic as family
 from epic.training.examples import Example
 from epic.training.resume import State
-from epic.training.train import train
+from epic.training.train import Learner, train
 from epic.training.validation import Validation
 from epic.vectors.at_query_time import compute_vectors, copy_vectors
 from epic.vectors.candidates import Candidates, QuerySet, write_candidates
@@ -131,7 +132,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder]
     with inserted() as card:
 
         @contextmanager
@@ -246,3 +247,22 @@ def _pairs(folder: Path, watched) -> None:
         found = fake_ranker.score(loaded, RUN, QUERIES, Passages(), 0)
     expected = fake_ranker.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 0)
     assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
+
+
+def _cross_encoder(folder: Path, watched) -> None:
+    """Score pairs as on the CPU, and learn from a few triples."""
+    entry = ENTRY | {
+        "family": "cross_encoder",
+        "settings": {"query_pieces": 4, "total_pieces": 15},
+        "loss": "binary-cross-entropy",
+    }
+    ranker = cross_encoder.create(folder / "encoder", entry, [], "cpu")
+    expected = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    ranker.to(ON)
+    with watched("pairs of a cross-encoder"):
+        found = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    for query_id, hits in expected.items():
+        assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-5), query_id
+    with watched("training of a cross-encoder"):
+        learner = Learner.of(cross_encoder, ranker, settings(clip=1.0, weight_decay=0.01), "binary-cross-entropy")
+        learner.learn(Triples().between(0, 8), 1)
