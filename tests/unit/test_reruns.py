@@ -24,7 +24,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("training/train.py", '"best: iteration', '"the best: iteration', NOTHING),  # a log record
     ("training/card.py", "Not trained further.", "Not trained any further.", NOTHING),
     ("rankers/epic.py", "Passage re-ranking by Expansion", "Re-ranking by Expansion", NOTHING),
-    ("rankers/pairs.py", "PAIRS_AT_A_TIME = 32", "PAIRS_AT_A_TIME = 16", NOTHING),  # of other families
+    ("rankers/pairs.py", "PASSAGES_AT_A_TIME = 20_000", "PASSAGES_AT_A_TIME = 10_000", NOTHING),  # of other families
     ("experiment/families.py", '"load", "timed"', '"timed", "load"', NOTHING),
     # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
     ("experiment/check.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
