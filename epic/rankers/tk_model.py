@@ -81,9 +81,8 @@ class TK(nn.Module):
             packed = packed.with_rows(missing)
         words = self.words(packed.ids)  # (N, e)
         context = self.contextualiser(words, packed)  # (N, e)
-        with torch.autocast(words.device.type, enabled=False):
-            mixed = self.mixture * words + (1 - self.mixture) * context  # (N, e)
-            return (mixed / (mixed.norm(dim=-1, keepdim=True) + 1e-13))[:count]  # (N, e)
+        mixed = self.mixture * words + (1 - self.mixture) * context  # (N, e) in float32, since words are
+        return (mixed / (mixed.norm(dim=-1, keepdim=True) + 1e-13))[:count]  # (N, e)
 
     def similarities(self, queries: Batch, passages: Batch) -> Tensor:
         """Return the scores (n,) of n pairs of a query and a passage; in float32, whatever autocast says."""
