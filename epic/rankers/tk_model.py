@@ -21,7 +21,8 @@ from epic.model.products import Linear, rows_to_add
 
 MU = (1.0, 0.9, 0.7, 0.5, 0.3, 0.1, -0.1, -0.3, -0.5, -0.7, -0.9)  # centres of the K kernels
 SIGMA = 0.1  # width of every kernel
-NO_COSINE = 9.0  # stands where there is no word: so far from every centre that a kernel's value is 0, and so is its gradient
+NO_COSINE = 9.0  # stands where there is no word: so far from every centre that no kernel sees it
+FAINTEST = -80.0  # exponent of a kernel's value, 2e-35: exp takes four times as long where its result is no common float32
 LONGEST_WAVE = 1e4  # time scales of the positions: from 1 to this
 EPS = 1e-6  # of LayerNorm
 
@@ -164,7 +165,8 @@ class Kernels(nn.Module):
         """Return the scores (n,) of pairs of q (n, Q, e) and d (n, T, e); `asked` (n, Q) and `said` (n, T): where words are."""
         cosines = q @ d.transpose(1, 2)  # (n, Q, T)
         cosines = cosines.masked_fill(~said[:, None, :], NO_COSINE)  # (n, Q, T)
-        matches = (-((cosines[:, :, None, :] - self.mu[:, None]) ** 2) / (2 * SIGMA**2)).exp()  # (n, Q, K, T)
+        distances = cosines[:, :, None, :] - self.mu[:, None]  # (n, Q, K, T)
+        matches = (distances**2 / (-2 * SIGMA**2)).clamp(min=FAINTEST).exp()  # (n, Q, K, T)
         counts = matches.sum(-1)  # (n, Q, K)
         logs = self.scale * counts.clamp(min=1e-10).log2()  # (n, Q, K)
         means = self.scale * counts / (said.sum(1)[:, None, None] + 1)  # (n, Q, K)

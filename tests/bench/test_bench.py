@@ -15,7 +15,7 @@ from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import take, top_terms
-from tests.bench import cores, equality, inputs, plain, sparse_encoder
+from tests.bench import cores, equality, inputs, plain, sparse_encoder, tk_run
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
 
@@ -99,11 +99,21 @@ def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, mo
     assert "passages a second, plain and ours: sparse-encoder: 0.5 and 1.0; encode-2-cores: 0.6 and 1.0" in page
 
 
-def test_only_the_two_works_that_have_a_bar_can_be_below_it():
+def test_only_the_works_that_have_a_bar_can_be_below_it():
     from tests.bench.__main__ import below
 
-    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup")]
-    assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder"]
+    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "tk-run")]
+    assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder", "tk-run"]
+
+
+def test_passages_that_queries_share_have_the_scores_of_every_pair_by_itself(tmp_path):
+    found = list(tk_run.shared_passages(tmp_path, 8, 1))
+    assert [record.model for record in found] == ["tk-1", "tk-3"] and all(record.equal for record in found)
+    texts = inputs.texts(8, seed=7)
+    run = tk_run.shared_run(list(texts), {str(place): "x" for place in range(8)})
+    assert sum(len(hits) for hits in run.values()) == 8 * tk_run.SHARED
+    other = {query_id: [hit._replace(score=2e-5) for hit in hits] for query_id, hits in run.items()}
+    assert tk_run.same_scores(run, run) and not tk_run.same_scores(run, other)
 
 
 @pytest.fixture
@@ -165,7 +175,7 @@ def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     assert done.returncode == 0, done.stderr
     records = json.loads((tmp_path / "bench" / "bench.json").read_text())
     assert all(list(record) == KEYS for record in records)
-    measured = {"train-step", "encode", "prune", "lookup", "query"} | (
+    measured = {"train-step", "encode", "prune", "lookup", "query", "tk-run"} | (
         {"sparse-encoder"} if find_spec("sentence_transformers") else set()
     )
     measured |= {"encode-2-cores", "encode-2-threads"} if len(os.sched_getaffinity(0)) > 1 else set()
