@@ -24,7 +24,19 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    checks = (_twice_given, _models, _first_stages, _encode, _rows, _comparisons, _purposes, _references, _sizes, _triples)
+    checks = (
+        _twice_given,
+        _downloads,
+        _models,
+        _first_stages,
+        _encode,
+        _rows,
+        _comparisons,
+        _purposes,
+        _references,
+        _sizes,
+        _triples,
+    )
     for check in checks:
         yield from check(settings)
 
@@ -41,6 +53,12 @@ def _twice_given(settings: dict) -> Iterator[Problem]:
             yield (key,), f"{twice} is given twice"
 
 
+def _downloads(settings: dict) -> Iterator[Problem]:
+    for number, download in enumerate(settings["downloads"]):
+        if ("md5" in download) == ("sha256" in download):
+            yield ("downloads", number), f"{download['file']} needs its md5 or its sha256, and only one of them"
+
+
 def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
         if model["id"] in (TOGETHER, FIRST_STAGES):
@@ -50,6 +68,8 @@ def _models(settings: dict) -> Iterator[Problem]:
         except InputError as error:
             yield ("models", number, "family"), str(error)
             continue
+        if family.words and model["encoder"]:
+            yield ("models", number, "encoder"), f"{model['family']} knows words, not an encoder's word-pieces; say encoder: null"
         for error in Validator(family.settings).iter_errors(model):
             explained = error.schema.get("description") if isinstance(error.schema, dict) else None
             yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
@@ -137,7 +157,7 @@ def _sizes(settings: dict) -> Iterator[Problem]:
             yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
         if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
             said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
-            yield (*place, "max_validations"), f"{said}, and they are held in memory"
+            yield (*place, "max_validations"), f"{said}; no file of triples has so many"
     tuned_on = find(settings["query_sets"], tuning_set(settings))
     for model, place in _trained(settings, "tune"):
         if (deepest := max_cutoff(settings, model)) > tuned_on["hits"]:

@@ -12,7 +12,7 @@ from epic.core.code_digest import code_digest
 from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
-HEAVY = ("tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
+HEAVY = ("vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
     # words for people
@@ -37,6 +37,9 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
     ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
     # what a stage computes
+    ("corpus/make_vocabulary.py", "passages >= at_least", "passages > at_least", {"vocabulary"}),
+    ("corpus/word_vectors.py", "MOST_PARTS = 10", "MOST_PARTS = 9", {"vocabulary"}),
+    ("corpus/words.py", "[a-z0-9]+", "[a-z]+", {"vocabulary"}),  # of EPIC; a family of words reads it too
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
     ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
@@ -46,7 +49,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
         {"tokenise", "candidates", "encode", "prune", "tune", "rerank", "latency"},
     ),
     ("vectors/prune.py", "ROWS_AT_A_TIME = 256", "ROWS_AT_A_TIME = 128", {"prune"}),
-    ("ranking/tune.py", "values.index(max(values)) + 1", "values.index(max(values)) + 2", {"tune"}),
+    ("ranking/tune.py", "values[least - 1 :]), least - 1) + 1", "values[least - 1 :]), least - 1) + 1 + 0", {"tune"}),
     ("vectors/layers.py", "FEW = 4", "FEW = 5", {"encode", "prune", "rerank", "latency"}),
     ("vectors/layer_rows.py", "skipped += 1", "skipped += 2", {"encode", "prune", "rerank", "latency"}),
     ("vectors/store.py", "self.documents * 8", "8 * self.documents", {"prune", "rerank", "latency"}),  # who only writes does not read
@@ -72,6 +75,26 @@ def digests(package):
     source = package / "epic" / "rankers" / "epic.py"
     family = {stage: {"source": source, "members": MEMBERS[stage]} if stage in MEMBERS else {} for stage in HEAVY}
     return {stage: code_digest(package / "scripts" / f"{stage}.py", package, **family[stage]) for stage in HEAVY}
+
+
+def test_a_family_of_words_is_trained_again_if_its_words_are_split_otherwise_and_not_if_they_are_found_otherwise(package):
+    family = {"source": ROOT / "tests" / "fake_words.py", "members": MEMBERS["train"]}
+    before = code_digest(package / "scripts" / "train.py", package, **family)
+    changed = {}
+    for module, old, new in (
+        ("words", "[a-z0-9]+", "[a-z]+"),
+        ("vocabulary", "UNKNOWN = -1", "UNKNOWN = -2"),
+        ("make_vocabulary", "passages >= at_least", "passages > at_least"),
+        ("word_vectors", "MOST_PARTS = 10", "MOST_PARTS = 9"),
+        ("word_lists", "{0,17}", "{0,16}"),
+    ):
+        path = package / "epic" / "corpus" / f"{module}.py"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        changed[module] = code_digest(package / "scripts" / "train.py", package, **family) != before
+        path.write_text(text)
+    assert [module for module, differs in changed.items() if differs] == ["words", "vocabulary"]
 
 
 @pytest.mark.parametrize(("module", "before", "after", "rerun"), EDITS, ids=[f"{edit[0]}: {edit[1][:30]}" for edit in EDITS])
