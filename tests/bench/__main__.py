@@ -19,7 +19,7 @@ import torch
 from epic.core.files import write_json, write_text
 from epic.model.device import prepare
 from epic.model.encoder import encoder_folder
-from tests.bench import cores, cross_encoders, growth, inputs, lookups, sparse_encoder, works
+from tests.bench import cores, cross_encoders, growth, inputs, lookups, sparse_encoder, tk_run, works
 from tests.bench.figure import draw, label, times
 from tests.bench.measure import Record, arithmetic, copying, pages_kept
 from tests.bench.works import Scale
@@ -40,7 +40,12 @@ SCALES = {
         dense_documents=4000, prune_documents=20_000, cold_ks=(15, 100, 1000), **LOOKUPS,
     ),
 }  # fmt: skip
-BARS = {"sparse-encoder": 2.0, "encode-2-cores": 1.8, "cross-encoder": 1.5}  # the least that will do, but in tiny runs
+BARS = {
+    "sparse-encoder": 2.0,
+    "encode-2-cores": 1.8,
+    "cross-encoder": 1.5,
+    "tk-run": 2.0,
+}  # the least that will do, but in tiny runs
 SLOWER = 1 / 1.15  # of layers, against one plain store
 HEADINGS = ("work", "model", "batch", "k", "r", "plain", "ours", "ratio", "low-high", "plain MB", "ours MB", "roofline", "equal")
 
@@ -114,6 +119,7 @@ def _all(scale: Scale, scratch: Path, notes: dict):
     yield from lookups.lookups(scratch, scale, notes)
     yield from lookups.dense_lookups(scratch, scale)
     yield from lookups.cold_lookups(scratch, scale, notes)
+    yield from tk_run.shared_passages(scratch, scale.sparse_passages, scale.light_rounds)
 
 
 def _information(scale: Scale, model, notes: dict) -> None:

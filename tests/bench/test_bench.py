@@ -15,7 +15,7 @@ from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import take, top_terms
-from tests.bench import cores, cross_encoders, equality, inputs, plain, sparse_encoder
+from tests.bench import cores, cross_encoders, equality, inputs, plain, sparse_encoder, tk_run
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
 from tests.cross_encoders import write_classifier
@@ -101,24 +101,7 @@ def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, mo
 
 
 def test_only_works_that_have_a_bar_can_be_below_it():
-    from tests.bench.__main__ import below
-
-    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "cross-encoder")]
-    assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder"]
-    assert below([record("cross-encoder", 1.49), record("cross-encoder-query", 1.0)]) == [record("cross-encoder", 1.49)]
-
-
-def test_the_padded_loop_scores_pairs_as_the_cross_encoder_does_and_a_wrong_score_is_noticed(tmp_path, monkeypatch):
-    write_classifier(tmp_path)
-    records = list(cross_encoders.cross_encoder("tiny", tmp_path, tmp_path, candidates=8, rounds=1))
-    assert [(found.work, found.k, found.equal) for found in records] == [
-        ("cross-encoder", 8, True),
-        ("cross-encoder-query", 8, True),
-    ]
-    real = cross_encoders.family.Ranker.scores
-    monkeypatch.setattr(cross_encoders.family.Ranker, "scores", lambda *given: real(*given) + 3e-5)
-    (tmp_path / "again").mkdir()
-    assert not any(found.equal for found in cross_encoders.cross_encoder("tiny", tmp_path, tmp_path / "again", 8, 1))
+    from tests.bench.__main__ import 0, 1, 2, 2e, 3, 3e, 49, 5, 7, 79, 8, Ranker, SHARED, True, _replace, again, all, and, any, assert, below, candidates, cores, cross, cross_encoder, cross_encoders, def, encode, encoder, equal, family, for, found, given, hit, hits, in, inputs, items, k, lambda, len, list, lookup, mkdir, model, monkeypatch, not, other, place, query, query_id, range, real, record, records, rounds, run, same_scores, score, scores, seed, setattr, shared_passages, shared_run, slow, sparse, str, sum, test_passages_that_queries_share_have_the_scores_of_every_pair_by_itself, test_the_padded_loop_scores_pairs_as_the_cross_encoder_does_and_a_wrong_score_is_noticed, texts, threads, tiny, tk, tk_run, tmp_path, values, work, write_classifier, x
 
 
 @pytest.fixture
@@ -180,7 +163,7 @@ def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     assert done.returncode == 0, done.stderr
     records = json.loads((tmp_path / "bench" / "bench.json").read_text())
     assert all(list(record) == KEYS for record in records)
-    measured = {"train-step", "encode", "prune", "lookup", "query", "cross-encoder", "cross-encoder-query"} | (
+    measured = {"train-step", "encode", "prune", "lookup", "query", "cross-encoder", "cross-encoder-query", "tk-run"} | (
         {"sparse-encoder"} if find_spec("sentence_transformers") else set()
     )
     measured |= {"encode-2-cores", "encode-2-threads"} if len(os.sched_getaffinity(0)) > 1 else set()

@@ -25,6 +25,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("training/card.py", "Not trained further.", "Not trained any further.", NOTHING),
     ("rankers/epic.py", "Passage re-ranking by Expansion", "Re-ranking by Expansion", NOTHING),
     ("rankers/pairs.py", "PASSAGES_AT_A_TIME = 20_000", "PASSAGES_AT_A_TIME = 10_000", NOTHING),  # of other families
+    ("rankers/tk_model.py", "SIGMA = 0.1", "SIGMA = 0.2", NOTHING),  # of another family
     ("experiment/families.py", '"load", "timed"', '"timed", "load"', NOTHING),
     # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
     ("experiment/problems.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
@@ -95,6 +96,33 @@ def test_a_family_of_words_is_trained_again_if_its_words_are_split_otherwise_and
         changed[module] = code_digest(package / "scripts" / "train.py", package, **family) != before
         path.write_text(text)
     assert [module for module, differs in changed.items() if differs] == ["words", "vocabulary"]
+
+
+@pytest.mark.parametrize(
+    ("module", "before", "after", "rerun"),
+    [
+        ("tk_model", "SIGMA = 0.1", "SIGMA = 0.2", {"train", "tune", "rerank", "latency"}),
+        ("tk_scores", "QUERIES_AT_A_TIME = 1_024", "QUERIES_AT_A_TIME = 512", {"train", "tune", "rerank"}),
+        ("tk", "SPARSE = ", "SPARSE = () or ", {"train"}),
+        ("tk", "Passage re-ranking by Transformer-Kernel", "Re-ranking by Transformer-Kernel", NOTHING),
+        ("tk", "heads must divide it", "heads have to divide it", NOTHING),
+        ("epic", '"equations.theta4")', '"equations.theta4", "x")', NOTHING),
+    ],
+)
+def test_an_edit_of_tk_reruns_the_stages_of_its_own_models_that_compute_with_it(package, module, before, after, rerun):
+    def found():
+        source = package / "epic" / "rankers" / "tk.py"
+        return {
+            stage: code_digest(package / "scripts" / f"{stage}.py", package, source=source, members=members)
+            for stage, members in MEMBERS.items()
+        }
+
+    path, expected = package / "epic" / "rankers" / f"{module}.py", found()
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+    assert {stage for stage, digest in found().items() if digest != expected[stage]} == rerun
+    path.write_text(text)
 
 
 @pytest.mark.parametrize(("module", "before", "after", "rerun"), EDITS, ids=[f"{edit[0]}: {edit[1][:30]}" for edit in EDITS])
