@@ -6,6 +6,8 @@ Counting holds every word of the collection with its number of passages in memor
 import logging
 import math
 from collections import Counter
+from pathlib import Path
+from typing import NamedTuple
 
 from epic.core.files import InputError
 from epic.core.log import progress
@@ -18,24 +20,44 @@ from epic.corpus.words import tokeniser_named
 log = logging.getLogger(__name__)
 
 
-def make_vocabulary(documents: Documents, settings: dict, vocabulary, idf, vectors, out) -> None:
-    """Write the vocabulary of a model; vocabulary, idf, vectors: files, or None where the collection itself is counted.
+class Sources(NamedTuple):
+    """The published files of a vocabulary; None for what is found in the collection, or not at all."""
 
-    settings: `words` (tokeniser, at_least, most) and `dimensions` of a model's settings.
-    """
+    vocabulary: Path | None = None  # word TAB id
+    idf: Path | None = None  # word TAB idf
+    vectors: Path | None = None  # GloVe's text, or a zip of it
+
+    @classmethod
+    def of(cls, *inputs) -> "Sources":
+        """Take the inputs of a job: a path each, or an empty list; refuse a folder of files."""
+        for files in inputs:
+            if files and not isinstance(files, str):
+                raise InputError(f"{Path(files[0]).parent}: a folder; name the file of words or vectors itself")
+        return cls(*(Path(file) if file else None for file in inputs))
+
+
+def make_vocabulary(documents: Documents, settings: dict, sources: Sources, out) -> None:
+    """Write the vocabulary of a model; settings: `words` (tokeniser, at_least, most) and `dimensions` of its vectors."""
     words, passages = settings["words"], len(documents)
-    found = None if vocabulary and idf else count(documents, words["tokeniser"])
-    names = read_ids(vocabulary) if vocabulary else frequent(found, words["at_least"], words["most"])
-    published = read_idf(idf) if idf else None
-    if published is None:
-        known, beyond = [Word(name, found[name], idf_of(found[name], passages)) for name in names], []
-    else:
-        refuse_strangers(idf, published, names)
-        known = [Word(name, found and found[name], published.pop(name, None)) for name in names]
-        beyond = [Word(name, found and found[name], value) for name, value in published.items()]
+    found = None if sources.vocabulary and sources.idf else count(documents, words["tokeniser"])
+    names = read_ids(sources.vocabulary) if sources.vocabulary else frequent(found, words["at_least"], words["most"])
+    known, beyond = _published(sources.idf, names, found) if sources.idf else (_counted(names, found, passages), [])
     log.info("%d words, and %d that only have an idf; %d passages", len(known), len(beyond), passages)
-    pretrained = read_vectors(vectors, names, settings["dimensions"]) if vectors else None
-    write(out, words["tokeniser"], known, passages, beyond, pretrained)
+    vectors = read_vectors(sources.vectors, names, settings["dimensions"]) if sources.vectors else None
+    write(out, words["tokeniser"], known, passages, beyond, vectors)
+
+
+def _counted(names: list[str], found: Counter[str], passages: int) -> list[Word]:
+    return [Word(name, found[name], idf_of(found[name], passages)) for name in names]
+
+
+def _published(path: Path, names: list[str], found: Counter[str] | None) -> tuple[list[Word], list[Word]]:
+    """Return the words of the vocabulary with their published idf, and the other words of the list."""
+    idf, known = read_idf(path), set(names)
+    refuse_strangers(path, idf, names)
+    listed = [*names, *(name for name in idf if name not in known)]
+    words = [Word(name, found and found[name], idf.get(name)) for name in listed]
+    return words[: len(names)], words[len(names) :]
 
 
 def count(documents: Documents, tokeniser: str) -> Counter[str]:

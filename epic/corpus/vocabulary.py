@@ -20,6 +20,7 @@ import numpy as np
 
 from epic.core.files import InputError, numbered_lines, read_json, replacing, write_json
 from epic.core.seals import again
+from epic.core.visible import one_line
 from epic.corpus.words import TOKENISERS, tokeniser_named
 
 FACTS, WORDS, VECTORS = "vocabulary.json", "words.tsv", "vectors.safetensors"
@@ -82,11 +83,13 @@ def pretrained(folder) -> tuple[np.ndarray, np.ndarray] | None:
         found = load_file(path)
         vectors, known = found["vectors"], found["known"]
     except (SafetensorError, KeyError, ValueError) as error:
-        raise _damaged(path, f"not a file of vectors ({error})") from error
+        raise _damaged(path, f"not a file of vectors ({one_line(str(error))[:120]})") from error
     facts = _facts(Path(folder))
     shape = (facts["words"], facts["dimensions"])
     if vectors.shape != shape or known.shape != shape[:1] or vectors.dtype != np.float32 or known.dtype != bool:
         raise _damaged(path, f"{vectors.dtype} {vectors.shape}, {FACTS} speaks of {shape[0]} words in {shape[1]} dimensions")
+    if not np.isfinite(vectors).all():
+        raise _damaged(path, "a number is not finite")
     return vectors, known
 
 
@@ -151,7 +154,7 @@ def _idf(text: str, path, line: int) -> float | None:
 def _facts(folder: Path) -> dict:
     """Read vocabulary.json and check what others rely on."""
     facts = read_json(folder / FACTS)
-    facts = {"beyond": 0} | facts if isinstance(facts, dict) else {}
+    facts = {"beyond": 0, "dimensions": None} | facts if isinstance(facts, dict) else {}
     if facts.get("tokeniser") not in list(TOKENISERS):
         raise _damaged(folder / FACTS, f"it names no tokeniser of {', '.join(TOKENISERS)}")
     if not _whole(facts.get("words"), 1) or not _whole(facts.get("beyond"), 0) or not _whole(facts.get("passages"), 0):

@@ -21,7 +21,7 @@ from epic.core.log import progress
 log = logging.getLogger(__name__)
 MOST_PARTS = 10  # of a word with blanks; more are two lines that lost the end between them
 SHOWN = 5  # words in an error
-NUMBER = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 LARGEST = float(np.finfo(np.float32).max)
 ODD = re.compile(r"[^-+.0-9eE ]")
 
@@ -53,9 +53,8 @@ def read_vectors(source, words: list[str], dimensions: int) -> tuple[np.ndarray,
             f"{source}: it has a vector for none of the {len(words)} words of the vocabulary; it begins with "
             f"{_listed(theirs)}, the vocabulary with {_listed(words[:SHOWN])}; is it of another language, or not in lower case?"
         )
-    log.info("%s: %d lines; %d of %d words have a vector", source, lines, known.sum(), len(words))
-    if again:
-        log.warning("%s: %d lines are of words that came before; the first counts", source, again)
+    told = f", {again} lines of words that came before are left out" if again else ""
+    log.info("%s: %d lines; %d of %d words have a vector%s", source, lines, known.sum(), len(words), told)
     return vectors, known
 
 

@@ -32,10 +32,10 @@ def with_purpose(settings: dict, purpose: str) -> list[str]:
 
 
 def sets_of(settings: dict, row: dict) -> list[str]:
-    """Return ids of the query sets that a row is scored on: all test sets, those a published run has, or none."""
+    """Return ids of the query sets that a row is scored on: all test sets or those it names, a published run's, or none."""
     if row["kind"] in ("published-only", "run-file"):
         return [run["query_set"] for run in row.get("runs", [])]
-    return with_purpose(settings, "test")
+    return row.get("query_sets") or with_purpose(settings, "test")
 
 
 def validation_set(settings: dict) -> str:
@@ -66,6 +66,22 @@ def keeps_stores(settings: dict) -> bool:
 def precomputes(settings: dict, model: str) -> bool:
     """Tell whether a model's passages are encoded before any query comes."""
     return declared(find(settings["models"], model)["family"]).precomputes
+
+
+def knows_words(settings: dict, model: str) -> bool:
+    """Tell whether a model has a vocabulary of words."""
+    return declared(find(settings["models"], model, "model")["family"]).words
+
+
+def words_of(settings: dict, model: str) -> dict:
+    """Return the settings of a model's vocabulary, but for its sources; refuse a model that has none."""
+    if not knows_words(settings, model):
+        raise InputError(f"model {model} has no vocabulary: its family knows no words")
+    said = find(settings["models"], model)["settings"]
+    words = {"tokeniser": said["words"]["tokeniser"]}
+    if not said["words"].get("vocabulary"):
+        words |= {"at_least": said["words"].get("at_least") or 1, "most": said["words"].get("most")}
+    return {"words": words, "dimensions": said["dimensions"] if said["words"].get("vectors") else None}
 
 
 def training_of(model: dict) -> dict:
@@ -245,7 +261,7 @@ def own_tests(settings: dict, row: dict) -> list[tuple[str, str]]:
     own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
     declared_pairs = [pair for family in settings["comparisons"] for pair in family["pairs"]]
     baselines = [baseline for system, baseline in declared_pairs if system == row["id"] and baseline in own]
-    return [(baseline, query_set) for baseline in baselines for query_set in with_purpose(settings, "test")]
+    return [(baseline, query_set) for baseline in baselines for query_set in sets_of(settings, row)]
 
 
 def row_settings(settings: dict, row: dict) -> dict:

@@ -21,6 +21,7 @@ from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
     "data", "queries", "triples", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay", "interpret",
+    "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 

@@ -18,7 +18,7 @@ with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     settings = TrainSettings(**params.train, validation_token_budget=snakemake.resources.token_budget)
     model, kind = params.model, family(params.model["family"])
-    ranker = kind.create(files.encoder, model, files.start, prepare(params.device, settings.threads))
+    ranker = kind.create(files.encoder or files.vocabulary, model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest)) if model["loss"] else None
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))

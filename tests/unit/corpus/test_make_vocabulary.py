@@ -2,11 +2,12 @@
 
 import math
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
 from epic.core.files import InputError, read_json
-from epic.corpus.make_vocabulary import count, frequent, idf_of, make_vocabulary
+from epic.corpus.make_vocabulary import Sources, count, frequent, idf_of, make_vocabulary
 from epic.corpus.vocabulary import Vocabulary, pretrained, read_words
 
 PASSAGES = ("The pool, the pool", "a Pool costs", "a café", "")
@@ -19,9 +20,9 @@ def made(collection_of, tmp_path):
     def make(at_least=1, most=None, dimensions=2, tokeniser="letters", **files):
         for name, content in files.items():
             (tmp_path / f"{name}.txt").write_text(content, encoding="utf-8")
-        paths = {name: tmp_path / f"{name}.txt" if name in files else None for name in ("vocabulary", "idf", "vectors")}
+        sources = Sources(**{name: tmp_path / f"{name}.txt" for name in files})
         words = {"tokeniser": tokeniser, "at_least": at_least, "most": most}
-        make_vocabulary(collection_of(*PASSAGES), {"words": words, "dimensions": dimensions}, **paths, out=tmp_path / "out")
+        make_vocabulary(collection_of(*PASSAGES), {"words": words, "dimensions": dimensions}, sources, tmp_path / "out")
         return tmp_path / "out"
 
     return make
@@ -101,12 +102,17 @@ def test_an_error_leaves_nothing_behind(made, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+def test_inputs_of_a_job_are_paths_or_empty_and_a_folder_is_refused():
+    assert Sources.of("a.tsv", [], "v.zip") == (Path("a.tsv"), None, Path("v.zip"))
+    with pytest.raises(InputError, match="glove: a folder; name the file of words or vectors itself"):
+        Sources.of([], [], ["glove/a.txt", "glove/b.txt"])
+
+
 def test_two_runs_write_the_same_bytes(made, tmp_path):
     first = {path.name: path.read_bytes() for path in made(vectors="pool 1 2\n").iterdir()}
     from epic.corpus.documents import Documents
 
     words = {"tokeniser": "letters", "at_least": 1, "most": None}
-    files = {"vocabulary": None, "idf": None, "vectors": tmp_path / "vectors.txt"}
-    documents = Documents(f"path:{tmp_path / 'collection'}")
-    make_vocabulary(documents, {"words": words, "dimensions": 2}, **files, out=tmp_path / "again")
+    documents, sources = Documents(f"path:{tmp_path / 'collection'}"), Sources(vectors=tmp_path / "vectors.txt")
+    make_vocabulary(documents, {"words": words, "dimensions": 2}, sources, tmp_path / "again")
     assert {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()} == first

@@ -132,6 +132,15 @@ def test_damaged_vectors_are_refused(folder):
         pretrained(folder)
 
 
+def test_vectors_that_are_not_finite_are_refused(folder):
+    from safetensors.numpy import save_file
+
+    vectors = np.array([[1, 2], [3, np.nan], [4, 5]], np.float32)  # (n, d)
+    save_file({"vectors": vectors, "known": VECTORS[1]}, folder / "vectors.safetensors")
+    with pytest.raises(InputError, match=r"vectors\.safetensors: a number is not finite; it was damaged"):
+        pretrained(folder)
+
+
 @pytest.mark.parametrize("shape", [(2, 2), (3, 3)])
 def test_vectors_of_another_shape_are_refused(folder, shape):
     from safetensors.numpy import save_file

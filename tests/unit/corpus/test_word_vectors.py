@@ -2,6 +2,7 @@
 
 import logging
 import zipfile
+from time import perf_counter
 
 import numpy as np
 import pytest
@@ -100,7 +101,9 @@ def test_of_a_word_that_comes_twice_the_first_line_counts_and_the_log_says_so(te
     with caplog.at_level(logging.INFO):
         vectors, _ = read_vectors(text("the 1 1 1\npool 2 2 2\nthe 3 3 3\n"), ["the"], 3)
     assert vectors.tolist() == [[1, 1, 1]]
-    assert "3 lines; 1 of 1 words have a vector" in caplog.text and "1 lines are of words that came before" in caplog.text
+    assert (
+        "3 lines; 1 of 1 words have a vector" in caplog.text and "1 lines of words that came before are left out" in caplog.text
+    )
 
 
 @pytest.mark.parametrize(
@@ -148,6 +151,14 @@ def test_what_is_no_finite_number_is_refused_with_its_line(text, value):
 def test_a_first_line_without_numbers_is_refused_though_nobody_wants_it(text):
     with pytest.raises(InputError, match="line 1: 'upon' is no number"):
         read_vectors(text("once upon a so\nthe 1 2 3\n"), ["the"], 3)
+
+
+def test_a_field_of_a_million_digits_is_read_or_refused_at_once(text):
+    begun = perf_counter()
+    assert read_vectors(text(f"the 1 2 {'1' * 10}.{'2' * 10**6}\n"), ["the"], 3)[1].all()
+    with pytest.raises(InputError, match="is no number of a vector"):
+        read_vectors(text(f"the 1 2 {'1' * 10**6}x\n"), ["the"], 3)
+    assert perf_counter() - begun < 2
 
 
 def test_an_empty_file_is_refused(text, zipped):
