@@ -116,7 +116,7 @@ class Words:
     """The words of texts by number: those of the vocabulary from 1, then those that only have an idf; 0 is any other word."""
 
     def __init__(self, folder):
-        self.vocabulary, self.pretrained, self.saved = Vocabulary.read(folder), pretrained(folder), pairs.is_checkpoint(folder)
+        self.folder, self.vocabulary, self.pretrained = folder, Vocabulary.read(folder), pretrained(folder)
         if self.vocabulary.idf is None:
             raise InputError(f"{folder}: no word has an idf, and Duet weights matches by it; name settings.words.idf, or null")
         self.idf = torch.tensor([0.0, *self.vocabulary.idf])  # (V+1 and more,)
@@ -129,12 +129,14 @@ class Words:
         """Return the vectors that training starts from, row 0 for words without one: pre-trained, zeros where a word has none,
         or random where none are named."""
         if self.pretrained is None:
-            made = torch.zeros if self.saved else torch.randn  # a checkpoint's own weights follow
+            made = torch.zeros if pairs.is_checkpoint(self.folder) else torch.randn  # a checkpoint's own weights follow
             vectors = SPREAD * made(len(self.vocabulary), dimensions)  # (V, D)
         else:
             vectors = torch.from_numpy(self.pretrained[0])  # (V, D)
         if vectors.shape[1] != dimensions:
-            raise InputError(f"the vectors have {vectors.shape[1]} dimensions, settings.dimensions is {dimensions}")
+            raise InputError(
+                f"{self.folder}: the vectors have {vectors.shape[1]} dimensions, settings.dimensions is {dimensions}"
+            )
         return torch.cat([torch.zeros(1, dimensions), vectors])  # (V+1, D)
 
 

@@ -23,7 +23,7 @@ from epic.training.train import train
 from epic.training.validation import Validation
 
 log = logging.getLogger(__name__)
-LEARNED = 0.99  # a member whose loss is more than this part of a guess's has not learned
+LEARNED = 0.99  # a member whose loss is not below this part of a guess's has learned next to nothing
 
 
 def train_all(
@@ -87,8 +87,9 @@ def remarks_of(family, member, history: list[Iteration], documents, validation: 
     if indifferent(scored):
         remarks.append("gives all passages of any validation query the same score, so it adds nothing to the order")
     best, guess = best_of(history), LOSSES[loss](torch.zeros(1, 2)).item()
-    if best.loss > LEARNED * guess:
-        remarks.append(f"did not learn: its training loss is {best.loss:.4f} at its best iteration, {guess:.4f} for a guess")
+    if not best.loss < LEARNED * guess:
+        losses = f"its training loss is {best.loss:.4f} at its best iteration, {guess:.4f} for a guess"
+        remarks.append(f"has learned next to nothing: {losses}")
     return remarks
 
 
