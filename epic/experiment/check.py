@@ -12,6 +12,7 @@ from epic.experiment.families import declared
 from epic.experiment.lookup import find, triples_wanted, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator, is_number, odd_texts, words_of
+from epic.experiment.timing_checks import timing_problems
 from epic.experiment.yaml_lines import Place, Written, read_yaml
 
 KEYS_OF_KIND = {
@@ -150,7 +151,7 @@ def named(settings, place: Place) -> str:
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
     checks = (_twice_given, _models, _first_stages, _encode, _rows, _comparisons, _purposes, _references, _sizes, _triples)
-    for check in checks:
+    for check in (*checks, timing_problems):
         yield from check(settings)
 
 

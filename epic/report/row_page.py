@@ -15,6 +15,8 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
     lines = [f"# {plain(row['label'])}", "", f"Row `{row['id']}`, {plain(row['group'].lower())}.", ""]
     lines += _effectiveness(row) if row["metrics"] else ["**Not run here**; the published values are:", ""]
     lines += published_lines(row["published"])
+    if "sources" in row:
+        lines += [f"Effectiveness: {plain(row['sources']['effectiveness'])}. Latency: {plain(row['sources']['latency'])}.", ""]
     if latency_path:
         lines += _latency(read_json(latency_path), published_ms(row))
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
@@ -69,6 +71,8 @@ def _latency(latency, published):
         if found["mean"]
     )
     lines = [markdown_table(frame, right=frame.columns[1:])]
+    if "instead_of" in latency:
+        lines += ["", f"Timed on {latency['queries']} queries, the first of the {latency['instead_of']:,} of faster rows."]
     if latency["cold"]:
         lines += ["", f"Files out of memory beforehand: {latency['cold']['total']['mean']:.2f} ms in the mean, same queries."]
     else:
