@@ -6,6 +6,7 @@ import yaml
 from epic.core.files import InputError
 from epic.experiment import lookup
 from epic.experiment.check import PUBLISHED, SCHEMA, load_experiment, read_published
+from epic.experiment.timing_checks import timing_problems
 from tests.conftest import ROOT
 
 SMOKE = ROOT / "workflow" / "experiments" / "smoke.yaml"
@@ -26,6 +27,7 @@ def loaded(folder, row="bert-large", timed=TIMED, latency=None):
 
 def test_a_published_run_may_name_the_model_that_it_is_timed_with_and_its_row_tells(tmp_path):
     settings = loaded(tmp_path, latency={"warm_up": 2, "measured": 6})  # as many as all others: no fewer, no more
+    assert list(timing_problems(settings)) == []
     row = lookup.find(settings["rows"], "bert-large")
     told = lookup.row_settings(settings, row)["timed"]
     assert told["hits"] == 1000 and told["first_stage"]["k1"] == 0.9 and told["model"]["family"] == "tests.fake_ranker"
