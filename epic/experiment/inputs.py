@@ -233,6 +233,11 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     return found if settings["encode"]["passages"] == "all" else found | {"frequencies": {}}  # else most values are not known
 
 
+def costs(settings: dict) -> dict[str, Output]:
+    """Name the costs of each model that precomputes."""
+    return by_model(settings)["costs"]
+
+
 def by_row(settings: dict) -> dict[str, dict]:
     """Name, for each row that is run, its latency and the values on the headline query set; timings by measurement and row."""
     headline = settings["evaluate"]["headline"]

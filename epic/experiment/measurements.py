@@ -15,6 +15,7 @@ TOGETHER = "together"  # the measurement of all rows; others are named after the
 FIRST_STAGES = "first-stages"  # the measurement of first stages that no model stands on
 TIMED = ("first-stage", "model")  # kinds of rows that answer queries here
 COUNTS = ("warm_up", "measured")  # of queries
+PREPARED = {"predicted_queries": "queries predicted", "weighted_text": "words reweighted"}  # of a first stage
 
 
 def answering(row: dict) -> dict:
@@ -97,6 +98,18 @@ def timed_facts(settings: dict, timed: str) -> dict[str, dict]:
         return {"kind": row["kind"], "keep": row.get("keep"), "family": lookup.family_of_row(settings, answering(row))}
 
     return {row["id"]: facts(row) for row in rows_timed(settings, timed)}
+
+
+def done_before(settings: dict) -> dict[str, list[dict]]:
+    """Return, by timed row, what was done to passages before any query came, apart from indexing, and by which model if known."""
+    found = {}
+    for row, system in ((row["id"], answering(row)) for row in timed_rows(settings)):
+        stage = lookup.find(settings["first_stages"], system["first_stage"])
+        done = [{"says": says} for key, says in PREPARED.items() if stage[key]]
+        if "model" in system and lookup.precomputes(settings, system["model"]):
+            done.append({"says": "passages encoded", "model": system["model"]})
+        found[row] = done
+    return found
 
 
 def timed_models(settings: dict, timed: str) -> list[str | None]:

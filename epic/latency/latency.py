@@ -49,11 +49,13 @@ class System:
     def __init__(self, files, queries: dict[str, str], row: dict, settings: dict, bench: Bench):
         self.lucene, self.first_stage, self.hits = files.lucene, settings["first_stage"], settings["hits"]
         self.stages, self.cutoff, self.reranker, self.searcher = FIRST_STAGE, None, None, None
+        self.reranked = None
         if row["family"]:
             ranker = family(row["family"])
             self.stages = ranker.STAGES
             self.cutoff = read_json(files.cutoff)["cutoff"] if files.cutoff else None  # else all hits, as a published run did
-            self.hits = max(self.hits, self.cutoff or 0)  # as many as the row re-ranks
+            self.reranked = self.cutoff or self.hits
+            self.hits = max(self.hits, self.reranked)  # as many as the row re-ranks
             self.reranker = ranker.timed(self.search, files, queries, row, settings, bench)
 
     def search(self, text: str) -> list[str]:
@@ -123,12 +125,14 @@ Timings = dict[str, dict[str, dict[str, int]]]  # nanoseconds by pass, query and
 def about(row: str, systems: dict[str, System], shared: dict, own: dict) -> dict:
     """Say how a row was timed: the settings, its own where they differ, the rows beside it and its stages.
 
-    `instead_of` stands only where the row was timed on fewer queries than the experiment asks for.
+    `instead_of` stands only where the row was timed on fewer queries than the experiment asks for, `reranked`, the number of
+    hits, only where it re-ranks.
     """
     counts = own["queries"]
     fewer = {"instead_of": shared["measured"]} if counts["measured"] < shared["measured"] else {}
     settings = shared | {"hits": own["hits"]} | counts
-    return fewer | {"settings": settings, "together": list(systems), "stages": systems[row].stages}
+    depth = {"reranked": systems[row].reranked} if systems[row].reranked else {}
+    return fewer | depth | {"settings": settings, "together": list(systems), "stages": systems[row].stages}
 
 
 def measure(

@@ -71,6 +71,8 @@ def _latency(latency, published):
         if found["mean"]
     )
     lines = [markdown_table(frame, right=frame.columns[1:])]
+    if "reranked" in latency:
+        lines += ["", f"{latency['reranked']} hits of each query are re-ranked."]
     if "instead_of" in latency:
         lines += ["", f"Timed on {latency['queries']} queries, the first of the {latency['instead_of']:,} of faster rows."]
     if latency["cold"]:

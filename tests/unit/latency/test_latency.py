@@ -92,12 +92,14 @@ def test_queries_that_no_row_answers_are_left_out():
 
 
 def test_what_is_written_of_a_row_says_if_it_was_timed_on_fewer_queries():
-    shared, systems = {"query_set": "q", "hits": 100, "warm_up": 3, "measured": 4}, {"row": SimpleNamespace(stages="its stages")}
+    shared = {"query_set": "q", "hits": 100, "warm_up": 3, "measured": 4}
+    systems = {"row": SimpleNamespace(stages="its stages", reranked=None), "other": SimpleNamespace(stages="", reranked=1000)}
     own = {"hits": 1000, "queries": {"warm_up": 1, "measured": 2}}
     slow = about("row", systems, shared, own)
     assert slow["instead_of"] == 4 and slow["settings"] == {"query_set": "q", "hits": 1000, "warm_up": 1, "measured": 2}
     usual = about("row", systems, shared, {"hits": 100, "queries": {"warm_up": 3, "measured": 4}})
-    assert usual == {"settings": shared, "together": ["row"], "stages": "its stages"}
+    assert usual == {"settings": shared, "together": ["row", "other"], "stages": "its stages"}
+    assert about("other", systems, shared, own)["reranked"] == 1000
     assert list(usual["settings"]) == list(shared)
 
 
@@ -111,6 +113,7 @@ def test_a_row_without_a_cut_off_re_ranks_all_hits(tmp_path, monkeypatch):
         system = System(files, {}, {"kind": "run-file", "family": "f"}, settings, Bench(tmp_path))
         system.searcher = SimpleNamespace(search=lambda text, k: [SimpleNamespace(docid=str(place)) for place in range(k)])
         assert system.search("q") == [str(place) for place in range(hits)] and system.stages == "its stages"
+        assert system.reranked == hits
 
 
 def test_rows_share_what_is_made_once(tmp_path):

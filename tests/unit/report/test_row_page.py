@@ -67,11 +67,13 @@ def test_a_published_run_that_is_timed_says_where_each_number_comes_from_and_on_
     }
     assert found["settings"]["timed"]["model_sha256"].startswith("e3b0c442") and "cutoff" not in found["settings"]
     latency = {"ms": {"retrieve": STAGE, "score": STAGE, "total": STAGE}, "cold": None, "cold_skipped": "not here"}
-    (tmp_path / "l.json").write_text(json.dumps(latency | {"queries": 50, "instead_of": 1000}))
+    (tmp_path / "l.json").write_text(json.dumps(latency | {"queries": 50, "instead_of": 1000, "reranked": 1000}))
     render_row(tmp_path / "row.json", tmp_path / "l.json", [], 0.01, "a note", "snakemake it", tmp_path / "a.md")
     page = (tmp_path / "a.md").read_text()
     assert "Effectiveness: the published run. Latency: the model big, run here over the first 1000 hits of bm25." in page
-    assert "Timed on 50 queries, the first of the 1,000 of faster rows." in page
+    assert (
+        "Timed on 50 queries, the first of the 1,000 of faster rows." in page and "1000 hits of each query are re-ranked." in page
+    )
     assert [line[0] for line in cells(page) if line[1] == "1.00"] == ["retrieve", "score", "total"]
     write_row(declared, {}, [], [], ([], [], []), [], None, tmp_path / "row.json")
     assert "sources" not in json.loads((tmp_path / "row.json").read_text())
