@@ -72,7 +72,7 @@ def _latency(latency, published):
     )
     lines = [markdown_table(frame, right=frame.columns[1:])]
     if "reranked" in latency:
-        lines += ["", f"{latency['reranked']} hits of each query are re-ranked."]
+        lines += ["", f"Hits that are re-ranked for a query: {latency['reranked']}."]
     if "instead_of" in latency:
         lines += ["", f"Timed on {latency['queries']} queries, the first of the {latency['instead_of']:,} of faster rows."]
     if latency["cold"]:

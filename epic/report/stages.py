@@ -111,7 +111,7 @@ def _bars(axes, place: int, found: dict, looks: dict) -> None:
         look = looks.setdefault(stage, look_of(stage, len(looks)))
         axes.barh(place - 0.4 + height * (lane + 0.5), ms[stage], left=start, height=0.9 * height, **look)
     axes.plot([ms["total"]] * 2, [place - 0.42, place + 0.42], color="black", lw=1.4, solid_capstyle="butt")
-    notes = [f"{found['reranked']} hits"] if found.get("reranked") else []
+    notes = [f"{found['reranked']} hit{'s' * (found['reranked'] != 1)}"] if "reranked" in found else []
     notes += [f"{found['queries']} queries"] if "instead_of" in found else []
     more = f" ({', '.join(notes)})" if notes else ""
     said = f"{ms['total']:,.0f}" if ms["total"] >= 100 else f"{ms['total']:.1f}"

@@ -72,7 +72,8 @@ def test_a_published_run_that_is_timed_says_where_each_number_comes_from_and_on_
     page = (tmp_path / "a.md").read_text()
     assert "Effectiveness: the published run. Latency: the model big, run here over the first 1000 hits of bm25." in page
     assert (
-        "Timed on 50 queries, the first of the 1,000 of faster rows." in page and "1000 hits of each query are re-ranked." in page
+        "Timed on 50 queries, the first of the 1,000 of faster rows." in page
+        and "Hits that are re-ranked for a query: 1000." in page
     )
     assert [line[0] for line in cells(page) if line[1] == "1.00"] == ["retrieve", "score", "total"]
     write_row(declared, {}, [], [], ([], [], []), [], None, tmp_path / "row.json")
