@@ -7,6 +7,7 @@ from epic.report.labels import Label, place
 
 FIRST, OTHER = "first stage", "other re-ranker"
 MARKS = {FIRST: {"marker": "s", "color": "black", "ms": 5}, OTHER: {"marker": "^", "color": "0.4", "ms": 6}}
+NOTHING = "no system has both numbers"
 FEWER, ELSEWHERE, FRONT = "timed on fewer queries", "MRR@10 of another query set", "Pareto front"
 
 
@@ -82,6 +83,8 @@ def name_of(row: dict, value: str) -> str:
 
 
 def _front(axes, points: list[tuple[float, float]]) -> None:
+    if not points:
+        axes.text(0.5, 0.5, NOTHING, ha="center", fontsize=8, color="0.4", transform=axes.transAxes)
     if front := pareto(points):
         look = {"color": "0.6", "lw": 1, "ls": (0, (1, 1)), "zorder": 0}
         axes.step(*zip(*front, strict=True), where="post", label=FRONT, **look)

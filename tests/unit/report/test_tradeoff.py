@@ -76,12 +76,13 @@ def test_a_row_that_has_no_value_on_the_headline_query_set_is_shown_with_its_own
     assert max(front.get_ydata()) == 0.5 and "BERT: dev-small" in [text.get_text() for text in right.texts]
 
 
-def test_it_is_the_same_bytes_each_time_and_can_be_empty(tmp_path):
+def test_it_is_the_same_bytes_each_time_and_can_be_empty(tmp_path, seen):
     drawn_of(many_rows(), tmp_path)
     before = {kind: (tmp_path / f"t.{kind}").read_bytes() for kind in ("png", "pdf")}
     drawn_of(many_rows(), tmp_path)
     assert before == {kind: (tmp_path / f"t.{kind}").read_bytes() for kind in ("png", "pdf")}
     drawn_of([record("full", "model", "bm25", "paper", "full", None, None, None, None)], tmp_path)
+    assert [axes.texts[0].get_text() for axes in seen[-1].axes] == ["no system has both numbers"] * 2
 
 
 def test_whatever_a_label_says_it_is_written_beside_its_point(tmp_path, seen):
