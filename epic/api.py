@@ -67,7 +67,12 @@ class TextRanker:
     """A checkpoint of a family that reads query and passage together: `load_ranker(folder)`."""
 
     def __init__(self, ranker):
-        self.ranker, self.family = ranker, ranker.facts["family"]
+        self.ranker = ranker
+
+    @property
+    def family(self) -> str:
+        """The name of its family."""
+        return self.ranker.facts["family"]
 
     def score(self, query: str, passages: list[str]) -> np.ndarray:
         """Return the score of each passage (n,)."""

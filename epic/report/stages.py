@@ -16,6 +16,7 @@ SPAN = 20  # no bar is shorter than this part of the longest in its panel
 UNITS = ((3600, "hours"), (60, "minutes"), (1, "seconds"))
 BEFORE, AT_QUERY_TIME = "done before any query", "at query time: milliseconds per query, mean"
 NOTHING = "only the index"
+LONGEST_LABEL = 64  # letters
 
 
 def stages(table, latencies: dict, before: dict, costs: dict, outs) -> None:
@@ -32,7 +33,7 @@ def stages(table, latencies: dict, before: dict, costs: dict, outs) -> None:
     with drawn(outs, columns=2, size=size, height_ratios=heights, width_ratios=(1, 3)) as axes:
         for number, panel in enumerate(panels):
             left, right = axes[2 * number : 2 * number + 2]
-            _beforehand(left, [done_of(before.get(row, []), hours) for row in panel], [labels[row] for row in panel])
+            _beforehand(left, [done_of(before.get(row, []), hours) for row in panel], [shortened(labels[row]) for row in panel])
             for place, row in enumerate(panel):
                 _bars(right, place, timed[row], looks)
             _axis(right, len(panel), max(timed[row]["ms"]["total"]["mean"] for row in panel))
@@ -63,6 +64,11 @@ def done_of(done: list[dict], costs: dict) -> list[str]:
         found = costs.get(one.get("model"))
         words.append(one["says"] + (f", {duration(found['passages'] / found['passages_per_second'])}" if found else ""))
     return words
+
+
+def shortened(label: str) -> str:
+    """Return a label of which there is room for bars beside it."""
+    return label if len(label) <= LONGEST_LABEL else f"{label[: LONGEST_LABEL - 1]}…"
 
 
 def duration(seconds: float) -> str:

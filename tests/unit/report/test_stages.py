@@ -6,7 +6,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from epic.report.figures import drawable
-from epic.report.stages import AT_QUERY_TIME, BEFORE, done_of, duration, lanes_of, panels_of, stages
+from epic.report.stages import AT_QUERY_TIME, BEFORE, done_of, duration, lanes_of, panels_of, shortened, stages
 from tests.charts import many_rows, record
 from tests.hostile import ALL
 
@@ -100,5 +100,6 @@ def test_it_is_the_same_bytes_each_time(tmp_path):
 def test_whatever_a_label_or_a_stage_is_called_it_is_drawn(tmp_path, seen):
     label = f"_{ALL} $\\frac{{"
     write(tmp_path, [record("bm25", "first-stage") | {"label": label}], lambda row: {"beside": [["retrieve"]], "after": ["$x_y"]})
-    assert seen[0].axes[0].get_yticklabels()[0].get_text() == drawable(label)
+    assert seen[0].axes[0].get_yticklabels()[0].get_text() == drawable(shortened(label))
+    assert shortened("x" * 64) == "x" * 64 and shortened("x" * 65) == "x" * 63 + "…"
     assert drawable("$x y") in [text.get_text() for text in seen[0].legends[0].get_texts()]
