@@ -7,7 +7,7 @@ of their own.
 from epic.core.files import read_json
 from epic.report.figures import PAPER_BLUE, drawable, drawn
 
-MARKERS = ("o", "D", "v", "P", "X", "*", "<", ">")
+MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
 LINES = ("-", "--", "-.", ":")
 PANELS = {"published": "published_ms", "ours_headline": "ours_ms"}  # values, and the milliseconds that belong to them
 COLORS = (PAPER_BLUE, "#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")

@@ -10,7 +10,7 @@ NEAR, FAR = 5, 12  # points between a mark and its label; beyond FAR a line lead
 DISTANCES = (NEAR, 10, 16, 24, 34, 46, 60)
 SIDES = ((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1))  # right, left, above, below, corners
 MARK = 3.5  # points from the middle of a mark to its edge
-SAME = 40  # points between two marks for which the same words are written once
+SAME = 24  # points between two marks for which the same words are written once
 
 
 class Label(NamedTuple):

@@ -6,7 +6,7 @@ from epic.report.figures import drawable, drawn
 from epic.report.labels import Label, place
 
 FIRST, OTHER = "first stage", "other re-ranker"
-MARKS = {FIRST: {"marker": "s", "color": "black", "ms": 5}, OTHER: {"marker": "^", "color": "0.4", "ms": 6}}
+MARKS = {FIRST: {"marker": "s", "color": "black", "ms": 5}, OTHER: {"marker": ">", "color": "0.4", "ms": 6}}
 NOTHING = "no system has both numbers"
 FEWER, ELSEWHERE, FRONT = "timed on fewer queries", "MRR@10 of another query set", "Pareto front"
 

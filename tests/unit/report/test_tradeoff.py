@@ -55,7 +55,7 @@ def test_kinds_of_systems_have_marks_of_their_own_and_a_slow_one_is_marked(tmp_p
         if line.get_marker() != "None"
     }
     assert len(set(marks.values())) == len(marks) == 6 + 3  # a line for each model and first stage, and three kinds
-    assert marks["first stage"] == ("s", "black") and marks["other re-ranker"] == ("^", "0.4") and marks[FEWER] == ("^", "white")
+    assert marks["first stage"] == ("s", "black") and marks["other re-ranker"] == (">", "0.4") and marks[FEWER] == (">", "white")
     assert "BERT-LARGE: 50 queries" in [text.get_text() for text in right.texts]
     assert "BERT-LARGE" in [text.get_text() for text in left.texts] and FEWER not in {
         line.get_label() for line in left.get_lines()
