@@ -16,7 +16,7 @@ from epic.experiment.lookup import (
 )
 from epic.experiment.measurements import answering, queries_of, rows_timed
 from epic.experiment.trained import max_cutoff, train_of, triples_wanted
-from epic.planning import flop, rates
+from epic.planning import flop, rates, vocabulary
 from epic.planning.amounts import (
     Collection,
     Cost,
@@ -223,6 +223,7 @@ FORMULAS = {
     "index": _index, "retrieve": _retrieve, "train": _train, "tokenise": _tokenise, "passages": _positions,
     "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
+    "vocabulary": vocabulary.cost,
 }  # fmt: skip
 
 
