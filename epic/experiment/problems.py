@@ -8,6 +8,7 @@ from epic.experiment.families import declared
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
+from epic.experiment.timing_checks import timing_problems
 from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
 from epic.experiment.yaml_lines import Place
 
@@ -38,6 +39,7 @@ def problems(settings: dict) -> Iterator[Problem]:
         _references,
         _sizes,
         _triples,
+        timing_problems,
     )
     for check in checks:
         yield from check(settings)

@@ -20,9 +20,8 @@ from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_vectors, weigh
-from epic.rankers import cross_encoder
+from epic.rankers import cross_encoder, tk
 from epic.rankers import epic as family
-from epic.rankers import tk
 from epic.training.examples import Example
 from epic.training.resume import State
 from epic.training.train import Learner, train

@@ -34,6 +34,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("judging/verdicts.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9", NOTHING),
     ("judging/checks.py", '"msmarco-passage/train"', '"msmarco-passage"', NOTHING),
     ("report/charts.py", "MARKERS = (", 'MARKERS = ("s", ', NOTHING),
+    ("report/stages.py", "SPAN = 20", "SPAN = 30", NOTHING),
     ("report/table.py", '"not run"', '"not yet run"', NOTHING),
     ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
     ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
