@@ -28,6 +28,7 @@ NAME = re.compile(r"[a-z][a-z0-9_-]*")
 MOST_TRIPLES = 100_000_000
 FORMERLY = {("encode", "max_terms"): "say keep, a list of all numbers of kept terms: [100, 1000, 2000] in place of 2000"}
 MIXED = ("float16", "bfloat16")
+OPTIONAL = ("weighters",)  # keys of an experiment that may be left out
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
@@ -80,13 +81,13 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
     if not isinstance(said, dict):
         yield (), "expected keys and values, as in workflow/experiments/"
         return
-    known = [*(key for key in schema["required"] if key != "published_on"), "encoders"]
+    known = [*(key for key in schema["required"] if key != "published_on"), "encoders", *OPTIONAL]
     if odd := [key for key in said if key not in known]:
         yield (odd[0],), f"there is no such key; there are {', '.join(known)}"
-    if absent := [key for key in known if key not in said]:
+    if absent := [key for key in known if key not in said and key not in OPTIONAL]:
         yield (), f"the key {absent[0]} is missing"
-    for key in ("encoders", "query_sets", "first_stages", "models", "rows", "comparisons"):
-        items = said.get(key)
+    for key in ("encoders", "query_sets", "first_stages", "weighters", "models", "rows", "comparisons"):
+        items = said.get(key, [] if key in OPTIONAL else None)
         if not isinstance(items, list):
             yield (key,), "expected a list"
             continue
@@ -149,13 +150,25 @@ def named(settings, place: Place) -> str:
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    checks = (_twice_given, _models, _first_stages, _encode, _rows, _comparisons, _purposes, _references, _sizes, _triples)
+    checks = (
+        _twice_given,
+        _models,
+        _first_stages,
+        _weighters,
+        _encode,
+        _rows,
+        _comparisons,
+        _purposes,
+        _references,
+        _sizes,
+        _triples,
+    )
     for check in checks:
         yield from check(settings)
 
 
 def _twice_given(settings: dict) -> Iterator[Problem]:
-    for key in ("query_sets", "first_stages", "models", "rows"):
+    for key in ("query_sets", "first_stages", "weighters", "models", "rows"):
         ids = [item["id"] for item in settings[key]]
         if twice := _twice(ids):
             yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
@@ -184,6 +197,19 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
     for number, stage in enumerate(settings["first_stages"]):
         if stage["predicted_queries"] and stage["weighted_text"]:
             yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
+        if (weighted := stage["weighted_text"]) is not None and len(weighted) != 1:
+            yield ("first_stages", number, "weighted_text"), "expected either source, published texts, or model, a weighter"
+        elif weighted and "model" in weighted and (absent := _absent(settings, "weighters", weighted["model"])):
+            yield ("first_stages", number, "weighted_text", "model"), absent
+
+
+def _weighters(settings: dict) -> Iterator[Problem]:
+    used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
+    for number, weighter in enumerate(settings["weighters"]):
+        if weighter["id"] not in used:
+            yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
+        if weighter["train"]:
+            yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
 
 
 def _encode(settings: dict) -> Iterator[Problem]:
@@ -282,7 +308,7 @@ def _triples(settings: dict) -> Iterator[Problem]:
 def _absent(settings: dict, key: str, name: str) -> str | None:
     """Return the message for a name that no item has, or None."""
     ids = [item["id"] for item in settings[key]]
-    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids)}"
+    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids) or 'none'}"
 
 
 def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) -> Iterator[Problem]:
