@@ -1,6 +1,7 @@
 """An experiment's settings as encoding sees them: vectors, word-pieces, and the candidates that are scored on the way."""
 
 from epic.experiment.lookup import find, is_pruned, model_rows, precomputes, systems, tuning_set, with_purpose
+from epic.experiment.trained import max_cutoff
 
 BEYOND = 20  # hits beyond a cut-off whose vectors are timed: equal scores may come in another order, one query at a time
 
@@ -27,8 +28,9 @@ def reranked_sets(settings: dict) -> list[str]:
 
 
 def deepest(settings: dict, query_set: str) -> int:
-    """Return the hits of a query set's runs that may be re-ranked, whatever cut-off is chosen."""
-    return min(find(settings["query_sets"], query_set)["hits"], settings["tune"]["max_cutoff"])
+    """Return the hits of a query set's runs that may be re-ranked by vectors, whatever cut-off is chosen."""
+    cutoffs = [max_cutoff(settings, model) for model in precomputing_systems(settings)] or [settings["tune"]["max_cutoff"]]
+    return min(find(settings["query_sets"], query_set)["hits"], max(cutoffs))
 
 
 def encoded_depth(settings: dict, query_set: str) -> int:

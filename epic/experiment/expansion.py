@@ -91,7 +91,8 @@ def _with_encoders(said: dict) -> tuple[dict[str, list[dict]], dict[Place, int]]
         encoders[encoder["id"]] = number
     items: dict[str, list[dict]] = {"models": [], "weighters": []}
     found: dict[Place, int] = {}
-    for kind, number, item in [(kind, *entry) for kind in items for entry in enumerate(said.get(kind) or [])]:
+    written = [(kind, number, item) for kind in items for number, item in enumerate(said.get(kind) or [])]
+    for kind, number, item in written:
         name = item.get("encoder")
         if name is not None and (not isinstance(name, str) or name not in encoders):
             raise ExperimentError((kind, number, "encoder"), f"no {name} in encoders; there are {', '.join(encoders) or 'none'}")

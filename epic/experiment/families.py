@@ -17,7 +17,7 @@ from epic.core.files import ROOT, InputError
 RANKERS = "epic.rankers"
 KINDS = {"PRECOMPUTES": bool, "SETTINGS": dict, "STAGES": dict}
 MEMBERS = {  # the members of a family that a stage uses: its digest covers these, what they call, and no other member
-    "train": ("create", "pair_scores", "score", "save", "NEW_LAYERS", "Ranker"),
+    "train": ("create", "pair_scores", "score", "save", "NEW_LAYERS", "SPARSE", "Ranker"),
     "tune": ("load", "score_run", "Ranker"),
     "rerank": ("load", "score_run", "score_stored", "Ranker"),
     "latency": ("load", "timed", "STAGES", "Ranker"),
@@ -32,6 +32,7 @@ class Family(NamedTuple):
     precomputes: bool  # encode, prune, weigh and the stages after them exist for it, and its rows say what they keep
     settings: dict  # JSON schema of `settings` in an experiment's model
     stages: dict  # of its latency: {"beside": lanes of stages that run at once, "after": stages that follow}
+    words: bool = False  # its models have a vocabulary of words, which the stage `vocabulary` makes
 
 
 def module_of(family: str) -> str:
@@ -65,7 +66,7 @@ def declared(family: str) -> Family:
         raise InputError(f"{source}: SETTINGS is no JSON schema: {error.message}") from error
     if found["STAGES"].keys() != {"beside", "after"}:
         raise InputError(f"{source}: STAGES must have the keys beside and after")
-    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"])
+    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"], found.get("WORDS") is True)
 
 
 def _source(family: str) -> Path | None:

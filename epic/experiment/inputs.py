@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 
-from epic.experiment import lookup, measurements, vector_inputs
+from epic.experiment import lookup, measurements, trained, vector_inputs
 from epic.experiment.lookup import find
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
@@ -72,7 +72,7 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
 def training(settings: dict, model: str) -> dict:
     """Name the inputs of a model's training: encoder or published weights, if any, validation queries, triples if it learns."""
     entry = find(settings["models"], model, "model")
-    judged = _judged_run(lookup.validation_set(settings), settings["train"]["validation_first_stage"])
+    judged = _judged_run(lookup.validation_set(settings), trained.train_of(settings, model)["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],

@@ -32,10 +32,10 @@ def with_purpose(settings: dict, purpose: str) -> list[str]:
 
 
 def sets_of(settings: dict, row: dict) -> list[str]:
-    """Return ids of the query sets that a row is scored on: all test sets, those a published run has, or none."""
+    """Return ids of the query sets that a row is scored on: all test sets or those it names, a published run's, or none."""
     if row["kind"] in ("published-only", "run-file"):
         return [run["query_set"] for run in row.get("runs", [])]
-    return with_purpose(settings, "test")
+    return row.get("query_sets") or with_purpose(settings, "test")
 
 
 def validation_set(settings: dict) -> str:
@@ -73,11 +73,6 @@ def training_of(model: dict) -> dict:
     return {key: model[key] for key in OF_TRAINING}
 
 
-def triples_wanted(settings: dict) -> int:
-    """Return the number of triples that training may use."""
-    return settings["train"]["max_validations"] * settings["train"]["validate_every"]
-
-
 def compute_of(settings: dict) -> dict:
     """Return the device, threads and precision of torch; the memory an experiment needs changes no result, so it is no param."""
     return {key: settings["compute"][key] for key in ("device", "threads", "precision")}
@@ -105,13 +100,8 @@ def shown_samples(settings: dict) -> int | None:
     return samples_of(settings, stage) if stage else None
 
 
-def trained_on(settings: dict) -> dict:
-    """Return what a model card says of the data."""
-    return {key: settings[key] for key in ("data", "triples")}
-
-
 def watched(settings: dict, stage: str) -> dict:
-    """Return the settings of training or encoding, but for those that no result depends on: they are no params."""
+    """Return the settings of a stage, but for those that no result depends on: they are no params."""
     return {key: value for key, value in settings[stage].items() if key not in AT_A_TIME}
 
 
@@ -279,7 +269,7 @@ def own_tests(settings: dict, row: dict) -> list[tuple[str, str]]:
     own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
     declared_pairs = [pair for family in settings["comparisons"] for pair in family["pairs"]]
     baselines = [baseline for system, baseline in declared_pairs if system == row["id"] and baseline in own]
-    return [(baseline, query_set) for baseline in baselines for query_set in with_purpose(settings, "test")]
+    return [(baseline, query_set) for baseline in baselines for query_set in sets_of(settings, row)]
 
 
 def row_settings(settings: dict, row: dict) -> dict:

@@ -23,6 +23,10 @@ class TrainSettings:
     max_tokens: int | None
     precision: str
     threads: int
+    schedule: dict | None = None  # warm_up and steps
+    weight_decay: float | None = None
+    clip: float | None = None
+    halve_after: int | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+
 from epic.core.files import InputError, numbered_lines, replacing
 from epic.core.log import progress
 from epic.corpus.documents import Documents

@@ -15,6 +15,7 @@ from epic.experiment.lookup import (
     validation_set,
 )
 from epic.experiment.measurements import rows_timed
+from epic.experiment.trained import max_cutoff, train_of, triples_wanted
 from epic.planning import flop, rates
 from epic.planning.amounts import (
     Collection,
@@ -58,7 +59,7 @@ def _queries(job, settings, given):
 
 
 def _triples(job, settings, given):
-    count = settings["train"]["max_validations"] * settings["train"]["validate_every"]
+    count = triples_wanted(settings)
     return Cost(rates.TRIPLE * count, rates.START + rates.DOCPAIR * count)
 
 
@@ -90,7 +91,8 @@ def _retrieve(job, settings, given):
 
 
 def _train(job, settings, given):
-    model, encoder, train = find(settings["models"], job.wildcards["model"]), _encoder_of(job, settings), settings["train"]
+    model, encoder = find(settings["models"], job.wildcards["model"]), _encoder_of(job, settings)
+    train = train_of(settings, model["id"])
     size = encoder.weights + encoder.decoder * (model["settings"].get("formulation") == "paper")
     if not model["loss"]:
         return Cost(size, rates.START_TORCH)
@@ -153,7 +155,7 @@ def _weigh(job, settings, given):
 
 def _tune(job, settings, given):
     tuned_on, model = find(settings["query_sets"], tuning_set(settings)), job.wildcards["model"]
-    pairs = given.collection.queries[tuned_on["id"]] * min(tuned_on["hits"], settings["tune"]["max_cutoff"])
+    pairs = given.collection.queries[tuned_on["id"]] * min(tuned_on["hits"], max_cutoff(settings, model))
     return Cost(rates.SMALL, _unpruned(pairs, job, settings, given, model))
 
 
@@ -246,7 +248,7 @@ def _weighted(job, settings) -> bool:
 
 def _cutoff(row, settings) -> int:
     expanded = find(settings["first_stages"], row["first_stage"])["predicted_queries"]
-    return min(rates.CUTOFF_EXPANDED if expanded else rates.CUTOFF, settings["tune"]["max_cutoff"])
+    return min(rates.CUTOFF_EXPANDED if expanded else rates.CUTOFF, max_cutoff(settings, row["model"]))
 
 
 def _passages(count: float, job, settings, given, name=None, work=flop.passage) -> float:

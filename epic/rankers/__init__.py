@@ -4,6 +4,7 @@ Declared at the top of the module, as literals: they are read without importing 
     PRECOMPUTES   whether passages are encoded before any query comes: only then do encode, prune, weigh, frequencies, costs
                   and the pruning figure exist for it, and only then do its rows say how many terms they `keep`
     SETTINGS      JSON schema of its models in an experiment; `settings` holds the keys that no other family knows
+    WORDS         optional: True where its models have a vocabulary of words (stage `vocabulary`), not an encoder's word-pieces
     STAGES        the stages of a query's time: {"beside": lanes of stages that run at once, "after": stages that follow}
 
 Training; `ranker` is a torch module, whatever else it is:
@@ -11,6 +12,7 @@ Training; `ranker` is a torch module, whatever else it is:
     pair_scores(ranker, examples, limit)                scores (B, 2) of the relevant and the other passage of each example
     score(ranker, run, queries, documents, budget)      the run with the ranker's scores, for validation
     NEW_LAYERS                                          prefixes of weights that start at random; they have a rate of their own
+    SPARSE                                              optional: prefixes of embeddings whose gradients are sparse
     save(ranker, out, readme), load(checkpoint, compute) a folder with the weights; readme: from their sha256 to its README.md
     card(model)                                         the card's contents for a model: title, text, use
 

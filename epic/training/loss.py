@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor
+from torch.nn.functional import softplus
 
 
 def cross_entropy(scores: Tensor) -> Tensor:
@@ -14,4 +15,19 @@ def one_minus_softmax(scores: Tensor) -> Tensor:
     return 1 - torch.softmax(scores, dim=1)[:, 0]  # (B,)
 
 
-LOSSES = {"cross-entropy": cross_entropy, "one-minus-softmax": one_minus_softmax}
+def hinge(scores: Tensor) -> Tensor:
+    """Return what the relevant passage's score lacks to be 1 above the other's, as TK is trained."""
+    return torch.relu(1 - scores[:, 0] + scores[:, 1])  # (B,)
+
+
+def binary_cross_entropy(scores: Tensor) -> Tensor:
+    """Return the mean cross-entropy of two decisions, relevant or not, each passage by itself; scores are log-odds."""
+    return (softplus(-scores[:, 0]) + softplus(scores[:, 1])) / 2  # (B,)
+
+
+LOSSES = {
+    "cross-entropy": cross_entropy,
+    "one-minus-softmax": one_minus_softmax,
+    "hinge": hinge,
+    "binary-cross-entropy": binary_cross_entropy,
+}

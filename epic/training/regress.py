@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from epic.core.files import InputError, write_text
 from epic.core.log import progress
@@ -21,11 +21,10 @@ from epic.first_stage.deepct_counts import first_pieces, words_of
 from epic.first_stage.deepct_labels import Labels, read_labels
 from epic.model.device import PRECISIONS, out_of_memory, round_products
 from epic.model.term_weights import TermWeights
+from epic.training.optimizer import Optimizer
 from epic.training.resume import State
 
 log = logging.getLogger(__name__)
-EPSILON = 1e-6  # of Adam, as in BERT's own optimizer
-NOT_DECAYED = ("bias", "LayerNorm.weight")
 
 
 @dataclass(frozen=True)
@@ -40,6 +39,11 @@ class RegressSettings:
     clip: float
     report_every: int
     precision: str
+
+    @property
+    def learning_rate_new_layers(self) -> float:
+        """The rate of the linear unit: that of all weights."""
+        return self.learning_rate
 
 
 class Portion(NamedTuple):
@@ -107,9 +111,9 @@ def steps_of(passages: int, settings: RegressSettings) -> int:
     return passages * settings.epochs // settings.batch_size
 
 
-def rate_at(step: int, steps: int, warm_up: int, rate: float) -> float:
-    """Return the learning rate of a step, counted from 0: it rises from 0 over the warm-up, and falls to 0 at the last step."""
-    return rate * (step / warm_up if step < warm_up else (steps - step) / steps)
+def factor_at(step: int, steps: int, warm_up: int) -> float:
+    """Return what the rate of a step is multiplied by: it rises from 0 over the warm-up, and falls to 0 after the last step."""
+    return step / warm_up if step < warm_up else 1 - step / steps
 
 
 def stream(passages: int, seed: int, start: int, stop: int) -> list[int]:
@@ -147,10 +151,7 @@ class Learner:
     def __init__(self, model: TermWeights, settings: RegressSettings, steps: int):
         self.model, self.settings, self.steps = model, settings, steps
         self.warm_up, self.device = int(steps * settings.warm_up), next(model.parameters()).device.type
-        plain = [value for name, value in model.named_parameters() if name.endswith(NOT_DECAYED)]
-        decayed = [value for name, value in model.named_parameters() if not name.endswith(NOT_DECAYED)]
-        groups = [{"params": decayed, "weight_decay": settings.weight_decay}, {"params": plain, "weight_decay": 0.0}]
-        self.optimizer = torch.optim.AdamW(groups, lr=0.0, eps=EPSILON, fused=True)
+        self.optimizer = Optimizer(model, settings, new_layers=())
         self.scaler = torch.amp.GradScaler(self.device, enabled=settings.precision == "float16")
 
     def step_after(self, history: list[Portion]) -> int:
@@ -163,8 +164,6 @@ class Learner:
         losses, size = [], self.settings.batch_size
         for start in progress(range(0, len(examples), size), desc="regress", unit="batch", initial=done, total=self.steps):
             step = done + start // size
-            for group in self.optimizer.param_groups:
-                group["lr"] = rate_at(step, self.steps, self.warm_up, self.settings.learning_rate)
             losses.append(self._step(examples[start : start + size], step))
         return sum(losses) / len(losses)
 
@@ -178,19 +177,15 @@ class Learner:
             if not out_of_memory(error):
                 raise
             raise InputError(
-                f"memory ran out in step {step + 1} with {len(batch)} passages at a time; lower the weighter's train.batch_size or "
-                f"max_pieces, and training starts over, or run where there is more memory ({str(error)[:200]})"
+                f"memory ran out in step {step + 1} with {len(batch)} passages at a time; lower the weighter's train.batch_size "
+                f"or max_pieces, and training starts over, or run where there is more memory ({str(error)[:200]})"
             ) from error
         if not math.isfinite(value := float(loss.detach())):
             raise InputError(
                 f"the loss is not finite in step {step + 1}, at passages {batch[0].doc_id} to {batch[-1].doc_id}; "
                 "lower the weighter's train.learning_rate, or set its train.precision to float32"
             )
-        self.scaler.unscale_(self.optimizer)
-        nn.utils.clip_grad_norm_(self.model.parameters(), settings.clip)
-        self.scaler.step(self.optimizer)
-        self.scaler.update()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.optimizer.step(self.scaler, factor_at(step, self.steps, self.warm_up))
         return value
 
 

@@ -96,7 +96,7 @@ class State:
                 _same(self._best(best), draft / "weights.safetensors")
             else:
                 sums["weights.safetensors"] = write_tensors(model.state_dict(), draft / "weights.safetensors")
-            sums["optimizer.safetensors"] = write_tensors(_flat(optimizer), draft / "optimizer.safetensors")
+            sums["optimizer.safetensors"] = write_tensors(optimizer.state(), draft / "optimizer.safetensors")
             sums["generators.safetensors"] = write_tensors(_generators(model), draft / "generators.safetensors")
             sums["best"] = self._sums[best]
             facts = {"key": self.key, "history": history, "scaler": scaler.state_dict(), "sha256": sums}
@@ -115,7 +115,7 @@ class State:
                 log.warning("%s cannot be used: %s", saved, error)
                 continue
             load_weights(model, saved / "weights.safetensors")
-            _restore(optimizer, load_file(saved / "optimizer.safetensors"))
+            optimizer.restore(load_file(saved / "optimizer.safetensors"))
             scaler.load_state_dict(scales)
             generators = load_file(saved / "generators.safetensors")
             torch.set_rng_state(generators.pop("cpu"))
@@ -164,20 +164,6 @@ def _same(source: Path, path: Path) -> None:
 def _digest(facts: dict) -> str:
     """Return a digest of what a file of state says, so that a number in it cannot change unseen."""
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
-
-
-def _flat(optimizer) -> dict[str, torch.Tensor]:
-    """Return Adam's state by parameter, in the form that safetensors needs."""
-    state = optimizer.state_dict()["state"]
-    return {f"{place}.{name}": value for place, values in state.items() for name, value in values.items()}
-
-
-def _restore(optimizer, flat: dict[str, torch.Tensor]) -> None:
-    state: dict[int, dict[str, torch.Tensor]] = {}
-    for name, value in flat.items():
-        place, _, key = name.partition(".")
-        state.setdefault(int(place), {})[key] = value.clone()  # a tensor of its own, aligned like a new one
-    optimizer.load_state_dict(optimizer.state_dict() | {"state": state})
 
 
 def _generators(model) -> dict[str, torch.Tensor]:

@@ -20,6 +20,7 @@ from epic.model.device import PRECISIONS, out_of_memory, round_products
 from epic.training.examples import Example, Examples
 from epic.training.history import Iteration, best_of
 from epic.training.loss import LOSSES
+from epic.training.optimizer import Optimizer, factor_at, halvings, steps_of
 from epic.training.resume import State
 from epic.training.validation import Validation, validate
 
@@ -47,10 +48,11 @@ def train(
     torch.manual_seed(seed)
     learner = Learner.of(family, ranker, settings, loss)
     history = state.resume(ranker, learner.optimizer, learner.scaler)
+    learner.steps = steps_of(history, settings)
     while not finished(history, settings, len(examples)):
         start, began = (history[-1].triples if history else 0), perf_counter()
         stop = min(start + settings.validate_every, len(examples))
-        found = learner.learn(examples.between(start, stop), len(history) + 1)
+        found = learner.learn(examples.between(start, stop), len(history) + 1, 0.5 ** halvings(history, settings))
         value = validate(family, ranker, examples.documents, validation)
         history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
         log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
@@ -78,23 +80,22 @@ class Learner:
     ranker: nn.Module
     settings: TrainSettings
     loss: str
-    optimizer: torch.optim.Adam
+    optimizer: Optimizer
     scaler: torch.amp.GradScaler
+    steps: int = 0  # since training began
 
     @classmethod
     def of(cls, family, ranker: nn.Module, settings: TrainSettings, loss: str) -> "Learner":
-        """Make Adam with a learning rate of its own for the layers that start at random."""
+        """Make an optimizer that knows which layers start at random, and which have sparse gradients."""
         scaler = torch.amp.GradScaler(kind_of(ranker), enabled=settings.precision == "float16")
-        named = list(ranker.named_parameters())
-        new = [value for name, value in named if name.startswith(tuple(family.NEW_LAYERS))]
-        rest = [value for name, value in named if not name.startswith(tuple(family.NEW_LAYERS))]
-        groups = [{"params": rest, "lr": settings.learning_rate}, {"params": new, "lr": settings.learning_rate_new_layers}]
-        return cls(
-            family, ranker, settings, loss, torch.optim.Adam([group for group in groups if group["params"]], fused=True), scaler
-        )
+        optimizer = Optimizer(ranker, settings, tuple(family.NEW_LAYERS), tuple(getattr(family, "SPARSE", ())))
+        return cls(family, ranker, settings, loss, optimizer, scaler)
 
-    def learn(self, examples: list[Example], iteration: int) -> tuple[float, float]:
-        """Pass once over examples in batches; return the mean loss and the share of pairs in the right order."""
+    def learn(self, examples: list[Example], iteration: int, factor: float = 1.0) -> tuple[float, float]:
+        """Pass once over examples in batches; return the mean loss and the share of pairs in the right order.
+
+        factor: what all rates are multiplied by, besides their schedule.
+        """
         self.ranker.train()
         total, right, settings = 0.0, 0, self.settings
         batches = list(slices(examples, settings.batch_size))
@@ -106,9 +107,8 @@ class Learner:
             for part, (*losses, summed, in_order) in zip(parts, numbers_of(found), strict=True):
                 self._finite(losses, part, iteration, step)
                 total, right = total + summed, right + int(in_order)
-            self.scaler.step(self.optimizer)
-            self.scaler.update()
-            self.optimizer.zero_grad(set_to_none=True)
+            self.optimizer.step(self.scaler, factor * factor_at(self.steps, settings))
+            self.steps += 1
         return total / len(examples), right / len(examples)
 
     def _add_gradients(self, part: list[Example], batch_size: int) -> Tensor:

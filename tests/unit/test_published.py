@@ -18,7 +18,8 @@ from epic.core.places import placeless
 from epic.corpus.data import prepare_documents
 from epic.experiment.check import load_experiments
 from epic.experiment.expansion import as_yaml
-from epic.experiment.lookup import row_settings, trained_on
+from epic.experiment.lookup import row_settings
+from epic.experiment.trained import trained_on
 from epic.judging.rows import write_row
 from epic.latency.latency import java_version
 from epic.latency.timings import write_latency

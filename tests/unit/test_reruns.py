@@ -27,7 +27,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("rankers/pairs.py", "PAIRS_AT_A_TIME = 32", "PAIRS_AT_A_TIME = 16", NOTHING),  # of other families
     ("experiment/families.py", '"load", "timed"', '"timed", "load"', NOTHING),
     # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
-    ("experiment/check.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
+    ("experiment/problems.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
     ("experiment/expansion.py", '"full" if whole', '"all" if whole', NOTHING),
     ("experiment/measurements.py", '"first-stage", "model"', '"model", "first-stage"', NOTHING),
     ("judging/verdicts.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9", NOTHING),

@@ -99,7 +99,7 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
         ),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
         ("epic/training/card.py", "Started anew.", "It started anew.", set(), {"train"}),  # a model card is for people
-        ("epic/experiment/check.py", "is no multiple of", "must be a multiple of", set(), {"train", "encode"}),
+        ("epic/experiment/problems.py", "is no multiple of", "must be a multiple of", set(), {"train", "encode"}),
         ("epic/training/train.py", "lower train.learning_rate", "try a lower train.learning_rate", set(), {"train"}),
         ("docs/deviations.md", "- ", "- Note: ", {"report"}, {"table", "claims", "figures"}),
         (

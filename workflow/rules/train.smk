@@ -18,16 +18,16 @@ rule train:
         "results/{experiment}/benchmarks/train/{model}.tsv"
     conda:
         "../../environment.yml"
-    threads: setting("train", "threads")
+    threads: of_settings(trained.training_setting("threads"), "model")
     resources:
         gpu=of_settings(lookup.gpus),
         mem_mb=memory(16_000),
         runtime="24h",
-        token_budget=setting("train", "validation_token_budget"),
+        token_budget=of_settings(trained.training_setting("validation_token_budget"), "model"),
     params:
         model=lambda wildcards: lookup.training_of(item_of(wildcards, "model")),
-        train=lambda wildcards: lookup.watched(experiment_of(wildcards), "train"),
-        data=of_settings(lookup.trained_on),
+        train=of_settings(trained.watched_training, "model"),
+        data=of_settings(trained.trained_on),
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
         relevance=of_settings(lookup.validation_relevance),

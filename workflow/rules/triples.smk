@@ -22,7 +22,7 @@ rule triples:
         "../../environment.yml"
     params:
         source=setting("triples"),
-        total=of_settings(lookup.triples_wanted),
+        total=of_settings(trained.triples_wanted),
         code=code("triples"),
     script:
         "../scripts/triples.py"

@@ -23,7 +23,8 @@ rule tune:
         runtime="4h",
         token_budget=setting("encode", "token_budget"),
     params:
-        max_cutoff=setting("tune", "max_cutoff"),
+        max_cutoff=of_settings(trained.max_cutoff, "model"),
+        min_cutoff=of_settings(trained.min_cutoff, "model"),
         relevance=of_settings(lookup.tuning_relevance),
         family=item("model", "family"),
         compute=of_settings(lookup.compute_of),

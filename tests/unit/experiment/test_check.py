@@ -294,8 +294,21 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
             lambda s: s["models"][1]["settings"].update(released_batches="yes"),
             r"models\.released\.settings\.released_batches: 'yes' is not of type 'boolean'",
         ),
-        (lambda s: s["models"][1].update(loss="hinge"), r"models\.released\.loss: 'hinge' is not one of"),
+        (lambda s: s["models"][1].update(loss="triplet"), r"models\.released\.loss: 'triplet' is not one of"),
         (lambda s: s["train"].update(validate_every=200), r"train\.validate_every: 200 is no multiple of batch_size \(16\)"),
+        (
+            lambda s: s["models"][1].update(train={"batch_size": 5}),
+            r"models\.released\.train\S*: 192 is no multiple of batch_size \(5\)",
+        ),
+        (lambda s: s["models"][1].update(train={"warmup": 5}), r"models\.released\.train\.warmup: .*'warmup' was unexpected"),
+        (
+            lambda s: s["models"][1].update(tune={"max_cutoff": 201}),
+            r"models\.released\.tune\.max_cutoff: 201 is more than the hits",
+        ),
+        (
+            lambda s: s["models"][0].update(train={"validation_first_stage": "x"}),
+            r"models\.paper\.train\.validation_first_stage: no x in",
+        ),
         (lambda s: s["train"].update(precision="int8"), r"train\.precision: 'int8' is not one of"),
         (lambda s: s["train"].update(precision="tf32"), r"train\.precision: 'tf32' is not one of"),
         (lambda s: s["compute"].update(precision="float16"), r"compute\.precision: mixed precision is for the device cuda"),

@@ -3,7 +3,7 @@
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment import lookup, measurements
+from epic.experiment import lookup, measurements, trained
 from epic.experiment.check import load_experiments
 from epic.experiment.lookup import find, sets_of, tuning_set, validation_set
 from tests.conftest import ROOT
@@ -40,14 +40,21 @@ def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
     )
     assert lookup.training_of(model) != lookup.training_of(model | {"seed": 43})
     assert lookup.compute_of(SMOKE) == {"device": "cpu", "threads": 1, "precision": "float32"}
-    assert lookup.triples_wanted(SMOKE) == 2 * 192 and lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
+    assert lookup.bm25_of(SMOKE, "deepct") == {"k1": 10, "b": 0.9}
 
 
 def test_no_param_has_a_setting_that_no_result_depends_on():
     """They reach jobs as resources, which Snakemake does not compare."""
     assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
-    assert set(PAPER["train"]) - set(lookup.watched(PAPER, "train")) == {"validation_token_budget"}
+    assert set(PAPER["train"]) - set(trained.watched_training(PAPER, "paper")) == {"validation_token_budget"}
     assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
+
+
+def test_a_row_may_name_the_test_sets_it_is_run_on():
+    row = find(PAPER["rows"], "epic-bm25-full")
+    assert sets_of(PAPER, row) == ["dev-small", "dev-judged", "dl19", "dl20"]
+    named = row | {"query_sets": ["dl20"]}
+    assert sets_of(PAPER, named) == ["dl20"] and lookup.own_tests(PAPER, named) == [("bm25", "dl20")]
 
 
 def test_rows_of_a_kind_and_why_another_will_not_do():

@@ -15,9 +15,16 @@ OTHERS = ("shards", "passages")  # of `encode`: they change no vector
 
 @pytest.mark.parametrize(("settings", "key"), [(TrainSettings, "train"), (EncodeSettings, "encode")])
 def test_dataclasses_and_schema_name_the_same_keys(settings, key):
-    assert {field.name for field in dataclasses.fields(settings)} == set(
-        yaml.safe_load(SCHEMA.read_text())["properties"][key]["properties"]
-    ) - {*OTHERS}
+    schema = yaml.safe_load(SCHEMA.read_text())
+    part = schema["$defs"]["training"] if key == "train" else schema["properties"][key]
+    assert {field.name for field in dataclasses.fields(settings)} == set(part["properties"]) - {*OTHERS}
+
+
+def test_what_may_be_left_out_of_training_is_none_and_the_schema_requires_all_else():
+    optional = {field.name for field in dataclasses.fields(TrainSettings) if field.default is None}
+    assert optional == {"schedule", "weight_decay", "clip", "halve_after"}
+    required = yaml.safe_load(SCHEMA.read_text())["properties"]["train"]["required"]
+    assert {field.name for field in dataclasses.fields(TrainSettings)} - optional == set(required)
 
 
 @pytest.mark.parametrize("name", ["paper", "smoke", "mini"])
@@ -25,7 +32,9 @@ def test_the_settings_of_every_experiment_are_taken_as_they_are_and_stay_so(name
     found = load_experiments([ROOT / "workflow" / "experiments"])[name]
     train = TrainSettings(**found["train"])
     encode = EncodeSettings(**{key: value for key, value in found["encode"].items() if key not in OTHERS})
-    assert dataclasses.asdict(train) == found["train"]
+    assert {
+        key: value for key, value in dataclasses.asdict(train).items() if value is not None or key in found["train"]
+    } == found["train"]
     assert dataclasses.asdict(encode) | {key: found["encode"][key] for key in OTHERS} == found["encode"]
     for settings, key in ((train, "batch_size"), (encode, "keep")):
         with pytest.raises(dataclasses.FrozenInstanceError):

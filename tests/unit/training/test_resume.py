@@ -102,7 +102,7 @@ def test_resuming_does_not_train_again_what_was_trained(mlm_encoder, examples, v
     half(mlm_encoder, examples, validation, tmp_path / "state", monkeypatch=monkeypatch)
     model, learner, history = resumed(mlm_encoder, tmp_path / "state")
     assert [iteration.triples for iteration in history] == [8]
-    assert {int(value["step"]) for value in learner.optimizer.state.values()} == {2}  # 8 triples in batches of 4
+    assert {int(value["step"]) for value in learner.optimizer.parts[0].state.values()} == {2}  # 8 triples in batches of 4
     full = train(family, model, examples(), validation, settings(), "cross-entropy", 7, State(tmp_path / "state", "key"))
     assert full[0] == history[0]
 

@@ -73,7 +73,7 @@ def test_when_training_ends(values, total, changes, expected):
 
 def test_the_layers_that_start_at_random_have_their_own_learning_rate(mlm_encoder, formulation):
     model = EpicModel.from_encoder(mlm_encoder, formulation, seed=7)
-    old, new = Learner.of(family, model, settings(), "cross-entropy").optimizer.param_groups
+    old, new = Learner.of(family, model, settings(), "cross-entropy").optimizer.parts[0].param_groups
     assert (old["lr"], new["lr"]) == (0.01, 0.02)
     assert len(new["params"]) == {"paper": 3, "released": 6}[formulation]
     assert len(old["params"]) + len(new["params"]) == len(list(model.parameters()))

@@ -1,0 +1,203 @@
+"""Rules for experiments that a schema cannot state: ids are unique, references exist, sizes fit together."""
+
+from collections.abc import Iterator
+
+from epic.core.files import InputError
+from epic.experiment.families import declared
+from epic.experiment.lookup import find, tuning_set, with_purpose
+from epic.experiment.measurements import FIRST_STAGES, TOGETHER
+from epic.experiment.strict_schema import Validator
+from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
+from epic.experiment.yaml_lines import Place
+
+KEYS_OF_KIND = {
+    "first-stage": {"first_stage"},
+    "model": {"first_stage", "model"},  # and `keep`, if the model's family precomputes
+    "run-file": {"runs"},
+    "published-only": set(),
+}
+KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
+MOST_TRIPLES = 100_000_000
+MIXED = ("float16", "bfloat16")
+Problem = tuple[Place, str]  # a place in the expansion, and the error there
+
+
+def problems(settings: dict) -> Iterator[Problem]:
+    """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
+    of_items = (_twice_given, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
+    for check in (*of_items, _purposes, _references, _sizes, _triples):
+        yield from check(settings)
+
+
+def _twice_given(settings: dict) -> Iterator[Problem]:
+    for key in ("query_sets", "first_stages", "weighters", "models", "rows"):
+        ids = [item["id"] for item in settings[key]]
+        if twice := _twice(ids):
+            yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
+    lists = [("downloads", [download["file"] for download in settings["downloads"]])]
+    lists += [(key, settings[key]["queries"]) for key in ("statistics", "texts")]
+    for key, names in lists:
+        if twice := _twice(names):
+            yield (key,), f"{twice} is given twice"
+
+
+def _models(settings: dict) -> Iterator[Problem]:
+    for number, model in enumerate(settings["models"]):
+        if model["id"] in (TOGETHER, FIRST_STAGES):
+            yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
+        try:
+            family = declared(model["family"])
+        except InputError as error:
+            yield ("models", number, "family"), str(error)
+            continue
+        for error in Validator(family.settings).iter_errors(model):
+            explained = error.schema.get("description") if isinstance(error.schema, dict) else None
+            yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
+
+
+def _first_stages(settings: dict) -> Iterator[Problem]:
+    for number, stage in enumerate(settings["first_stages"]):
+        if stage["predicted_queries"] and stage["weighted_text"]:
+            yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
+        if (weighted := stage["weighted_text"]) is not None and len(weighted) != 1:
+            yield ("first_stages", number, "weighted_text"), "expected either source, published texts, or model, a weighter"
+        elif weighted and "model" in weighted and (absent := _absent(settings, "weighters", weighted["model"])):
+            yield ("first_stages", number, "weighted_text", "model"), absent
+
+
+def _weighters(settings: dict) -> Iterator[Problem]:
+    used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
+    for number, weighter in enumerate(settings["weighters"]):
+        if weighter["id"] not in used:
+            yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
+        if weighter["train"]:
+            yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
+
+
+def _encode(settings: dict) -> Iterator[Problem]:
+    kept = settings["encode"]["keep"]
+    if kept != sorted(set(kept)):
+        yield ("encode", "keep"), f"{kept} do not ascend; write {sorted(set(kept))}"
+
+
+def _rows(settings: dict) -> Iterator[Problem]:
+    widest = settings["encode"]["keep"][-1]
+    for number, row in enumerate(settings["rows"]):
+        place = ("rows", number)
+        for key, field in (("first_stages", "first_stage"), ("models", "model")):
+            if field in row and (absent := _absent(settings, key, row[field])):
+                yield (*place, field), absent
+                return
+        if row["id"] in (TOGETHER, FIRST_STAGES, *(model["id"] for model in settings["models"])):
+            yield (*place, "id"), f"no row can be called {row['id']}: the latencies of several rows have that name"
+        needed = set(KEYS_OF_KIND[row["kind"]])
+        if row["kind"] == "model" and "model" in row and declared(find(settings["models"], row["model"])["family"]).precomputes:
+            needed |= {"keep"}
+        given = row.keys() & {"first_stage", "model", "keep", "runs"}
+        if odd := sorted(given ^ needed):
+            what = f"a row of the kind {row['kind']}" + (" and of this family" if odd[0] == "keep" and "model" in row else "")
+            yield (*place, odd[0]), f"{what} {'has no' if odd[0] in given else 'needs'} {odd[0]}"
+        if twice := _twice(run["query_set"] for run in row.get("runs", [])):
+            yield (*place, "runs"), f"there are two runs of {twice}"
+        for run, found in enumerate(row.get("runs", [])):
+            yield from _serves(settings, found["query_set"], ("test",), (*place, "runs", run, "query_set"))
+        if "query_sets" in row and row["kind"] not in ("first-stage", "model"):
+            yield (*place, "query_sets"), f"a row of the kind {row['kind']} has no query_sets"
+        for nth, name in enumerate(row.get("query_sets", [])):
+            yield from _serves(settings, name, ("test",), (*place, "query_sets", nth))
+        if isinstance(row.get("keep"), int) and row["keep"] > widest:
+            yield (*place, "keep"), f"{row['keep']} is more than the largest of encode.keep ({widest})"
+
+
+def _comparisons(settings: dict) -> Iterator[Problem]:
+    for number, family in enumerate(settings["comparisons"]):
+        place = ("comparisons", number)
+        if twice := _twice(map(tuple, family["pairs"])):
+            yield place, f"the pair {', '.join(twice)} is given twice"
+        if same := next((pair for pair in family["pairs"] if pair[0] == pair[1]), None):
+            yield place, f"{same[0]} is compared with itself"
+        for name in [name for pair in family["pairs"] for name in pair]:
+            if absent := _absent(settings, "rows", name):
+                yield place, absent
+                break
+            elif find(settings["rows"], name)["kind"] == "published-only":
+                yield place, f"{name} is not run here"
+
+
+def _purposes(settings: dict) -> Iterator[Problem]:
+    if len(with_purpose(settings, "validation")) != 1 or len(with_purpose(settings, "tune")) > 1:
+        yield ("query_sets",), "exactly one set must have the purpose validation, and at most one tune"
+
+
+def _references(settings: dict) -> Iterator[Problem]:
+    for number, passage in enumerate(settings["texts"]["passages"]):
+        if isinstance(passage, dict) and (absent := _absent(settings, "query_sets", passage["query_set"])):
+            yield ("texts", "passages", number), absent
+    yield from _serves(settings, settings["latency"]["query_set"], ("latency", "test"), ("latency", "query_set"))
+    headline = settings["evaluate"]["headline"]
+    yield from _serves(settings, headline, ("test",), ("evaluate", "headline"))
+    if find(settings["query_sets"], headline)["relevance"] != 1:
+        yield ("evaluate", "headline"), "the table shows MRR@10 from grade 1 on; choose a set with relevance: 1"
+    for model, place in _trained(settings, "train"):
+        if absent := _absent(settings, "first_stages", train_of(settings, model)["validation_first_stage"]):
+            yield (*place, "validation_first_stage"), absent
+
+
+def _sizes(settings: dict) -> Iterator[Problem]:
+    for model, place in _trained(settings, "train"):
+        train = train_of(settings, model)
+        if train["validate_every"] % train["batch_size"]:
+            yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
+        if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
+            said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
+            yield (*place, "max_validations"), f"{said}, and they are held in memory"
+    tuned_on = find(settings["query_sets"], tuning_set(settings))
+    for model, place in _trained(settings, "tune"):
+        if (deepest := max_cutoff(settings, model)) > tuned_on["hits"]:
+            yield (*place, "max_cutoff"), f"{deepest} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})"
+        if (least := min_cutoff(settings, model)) > deepest:
+            yield (*place, "min_cutoff"), f"{least} is more than max_cutoff ({deepest})"
+    timed_on = find(settings["query_sets"], settings["latency"]["query_set"])
+    unpruned = {row["model"] for row in settings["rows"] if row.get("keep") == "full"}
+    deepest = max([settings["latency"]["hits"], *(max_cutoff(settings, model) for model in unpruned)])
+    if timed_on["hits"] < deepest and unpruned:
+        said = f"{timed_on['id']} has {timed_on['hits']} hits; unpruned rows may be timed with {deepest}"
+        yield ("latency", "query_set"), f"{said} (latency.hits, tune.max_cutoff)"
+    if settings["compute"]["precision"] in MIXED and settings["compute"]["device"] != "cuda":
+        yield ("compute", "precision"), "mixed precision is for the device cuda; say float32"
+
+
+def _trained(settings: dict, stage: str) -> Iterator[tuple[str, Place]]:
+    """Yield each model with the place of its settings of a stage: its own, or those of all models."""
+    for number, model in enumerate(settings["models"]):
+        yield model["id"], ("models", number, stage) if stage in model else (stage,)
+
+
+def _triples(settings: dict) -> Iterator[Problem]:
+    triples = settings["triples"]
+    given, needed = triples.keys() - {"source"}, KEYS_OF_TRIPLES[triples["source"]]
+    if odd := sorted(given ^ needed):
+        yield ("triples", odd[0]), f"the source {triples['source']} {'has no' if odd[0] in given else 'needs'} {odd[0]}"
+    elif triples["source"] == "sampled":
+        yield from _serves(settings, triples["query_set"], ("train",), ("triples", "query_set"))
+        if absent := _absent(settings, "first_stages", triples["first_stage"]):
+            yield ("triples", "first_stage"), absent
+
+
+def _absent(settings: dict, key: str, name: str) -> str | None:
+    """Return the message for a name that no item has, or None."""
+    ids = [item["id"] for item in settings[key]]
+    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids) or 'none'}"
+
+
+def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) -> Iterator[Problem]:
+    if absent := _absent(settings, "query_sets", name):
+        yield place, absent
+    elif (purpose := find(settings["query_sets"], name)["purpose"]) not in purposes:
+        yield place, f"{name} is for {purpose}, expected a set for {' or '.join(purposes)}"
+
+
+def _twice(items):
+    """Return the first item that stands twice, or None."""
+    seen = set()
+    return next((item for item in items if item in seen or seen.add(item)), None)
