@@ -30,9 +30,7 @@ def write_recall(files, relevance: int, documents: Documents, out) -> None:
     asked, stop = read_queries(files.queries), stop_words(files.stop_words) if files.stop_words else frozenset()
     relevant = relevant_queries(read_judgments(files.qrels, files.counts), asked, relevance)
     if not relevant:
-        raise InputError(
-            f"{files.qrels}: no passage is judged relevant (grade {relevance} or more), so there is nothing to learn"
-        )
+        raise InputError(f"{files.qrels}: no passage is judged relevant (grade {relevance} or more), so nothing can be learnt")
     order = [doc_id for _, doc_id in sorted(zip(documents.positions(relevant), relevant, strict=True))]
     labelled, stem = 0, Stems()
     with replacing(out) as draft, open(draft, "w", encoding="utf-8") as stream:

@@ -150,9 +150,9 @@ class Learner:
 
     def __init__(self, model: TermWeights, settings: RegressSettings, steps: int):
         self.model, self.settings, self.steps = model, settings, steps
-        self.warm_up, self.device = int(steps * settings.warm_up), next(model.parameters()).device.type
+        self.warm_up, self.kind = int(steps * settings.warm_up), next(model.parameters()).device.type
         self.optimizer = Optimizer(model, settings, new_layers=())
-        self.scaler = torch.amp.GradScaler(self.device, enabled=settings.precision == "float16")
+        self.scaler = torch.amp.GradScaler(self.kind, enabled=settings.precision == "float16")
 
     def step_after(self, history: list[Portion]) -> int:
         """Return the number of batches that a history has gone through."""
@@ -170,7 +170,7 @@ class Learner:
     def _step(self, batch: list[Example], step: int) -> float:
         settings = self.settings
         try:
-            with torch.autocast(self.device, PRECISIONS[settings.precision], settings.precision != "float32"):
+            with torch.autocast(self.kind, PRECISIONS[settings.precision], settings.precision != "float32"):
                 loss = loss_of(self.model, batch)
             self.scaler.scale(loss).backward()
         except (RuntimeError, MemoryError) as error:
