@@ -20,7 +20,8 @@ from epic.planning.estimates import Collection, Job, size_of_download
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
-    "data", "queries", "triples", "expand", "train", "recall", "regress", "reweigh", "tokenise", "passages", "candidates", "tune", "replay", "interpret",
+    "data", "queries", "triples", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages", "candidates", "tune",
+    "replay", "interpret",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 

@@ -4,9 +4,7 @@ from epic.experiment.lookup import weighter_named
 from epic.planning import flop, rates
 from epic.planning.amounts import Cost, share_of
 
-RELEVANT = (
-    532_761 / 808_731
-)  # relevant passages of a training query of MS MARCO: judgments by queries, some of them without
+RELEVANT = 532_761 / 808_731  # relevant passages of a training query of MS MARCO: judgments by queries, some of them without
 LABELS = 60  # bytes of a passage's labels: measured 47 with one query; some have more
 LABEL = 0.2e-3  # seconds a passage: words, stems and a line, measured, with the start of Java
 REGRESSED, REWEIGHED = 1 / 16.2, 1 / 108  # seconds a passage and thread, MiniLM, 74 word-pieces (docs/deepct.md)
