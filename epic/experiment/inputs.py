@@ -29,7 +29,26 @@ def expansion(settings: dict, first_stage: str) -> dict:
     """Name the predicted queries and the weighted texts of a first stage, if it has them."""
     stage = find(settings["first_stages"], first_stage, "first stage")
     found = {"predicted": stage["predicted_queries"], "weighted": stage["weighted_text"]}
-    return {name: Source(published["source"]) if published else [] for name, published in found.items()}
+    return {name: _published_or_made(texts) if texts else [] for name, texts in found.items()}
+
+
+def _published_or_made(texts: dict) -> Source | Shards:
+    return Source(texts["source"]) if "source" in texts else Shards("reweigh.texts", {"weighter": texts["model"]})
+
+
+def labelling(settings: dict, weighter: str) -> dict:
+    """Name the inputs of a weighter's labels: queries, judgments, and a list of stop words if it has one."""
+    lookup.label_relevance(settings, weighter)  # refuses one without labels
+    train = lookup.weighter_named(settings, weighter)["train"]
+    files = {name: output(f"queries.{name}", query_set=train["query_set"]) for name in ("queries", "qrels", "counts")}
+    return files | {"stop_words": Source(train["stop_words"]) if train["stop_words"] else []}
+
+
+def regression(settings: dict, weighter: str) -> dict:
+    """Name the inputs of a weighter's training: its encoder, and labels if it is trained."""
+    found = lookup.weighter_named(settings, weighter)
+    labels = output("recall.labels", weighter=weighter) if found["train"] else []
+    return {"encoder": output("encoder.folder", encoder=found["encoder"]["id"]), "labels": labels}
 
 
 def triples(settings: dict) -> dict:

@@ -16,7 +16,7 @@ from epic.experiment.lookup import (
 )
 from epic.experiment.measurements import answering, queries_of, rows_timed
 from epic.experiment.trained import max_cutoff, train_of, triples_wanted
-from epic.planning import flop, rates, vocabulary
+from epic.planning import flop, rates, vocabulary, weighters
 from epic.planning.amounts import (
     Collection,
     Cost,
@@ -220,7 +220,8 @@ def _timed_row(row, job, settings, given) -> float:
 
 FORMULAS = {
     "fetch": _fetch, "data": _data, "queries": _queries, "triples": _triples, "encoder": _encoder, "expand": _expand,
-    "index": _index, "retrieve": _retrieve, "train": _train, "tokenise": _tokenise, "passages": _positions,
+    "index": _index, "retrieve": _retrieve, "train": _train, "recall": weighters.recall,
+    "regress": weighters.regress, "reweigh": weighters.reweigh, "tokenise": _tokenise, "passages": _positions,
     "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
     "vocabulary": vocabulary.cost,

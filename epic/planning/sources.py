@@ -20,8 +20,8 @@ from epic.planning.estimates import Collection, Job, size_of_download
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
-    "data", "queries", "triples", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay", "interpret",
-    "vocabulary",
+    "data", "queries", "triples", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages", "candidates", "tune",
+    "replay", "interpret", "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 

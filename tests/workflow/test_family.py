@@ -52,7 +52,8 @@ OF_WORDS = MODEL | {
 
 def experiment(**changes):
     settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
-    settings |= {"encoders": [], "models": [MODEL], "rows": ROWS, "comparisons": [RULE]}
+    settings |= {"encoders": [], "weighters": [], "models": [MODEL], "rows": ROWS, "comparisons": [RULE]}
+    settings["first_stages"] = settings["first_stages"][:1]
     settings["train"] |= {"validate_every": 32, "max_validations": 2}
     return settings | changes
 
