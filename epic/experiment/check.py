@@ -69,12 +69,13 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
         yield (), "expected keys and values, as in workflow/experiments/"
         return
     known = [*(key for key in schema["required"] if key != "published_on"), "encoders"]
-    if odd := [key for key in said if key not in known]:
-        yield (odd[0],), f"there is no such key; there are {', '.join(known)}"
+    optional = [key for key in schema["properties"] if key not in schema["required"]]
+    if odd := [key for key in said if key not in (*known, *optional)]:
+        yield (odd[0],), f"there is no such key; there are {', '.join([*known, *optional])}"
     if absent := [key for key in known if key not in said]:
         yield (), f"the key {absent[0]} is missing"
-    for key in ("encoders", "query_sets", "first_stages", "models", "rows", "comparisons"):
-        items = said.get(key)
+    for key in ("encoders", "query_sets", "first_stages", "generators", "models", "rows", "comparisons"):
+        items = said.get(key, [] if key in optional else None)
         if not isinstance(items, list):
             yield (key,), "expected a list"
             continue

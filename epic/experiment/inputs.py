@@ -28,8 +28,17 @@ def counted_queries(settings: dict) -> list[Dataset]:
 def expansion(settings: dict, first_stage: str) -> dict:
     """Name the predicted queries and the weighted texts of a first stage, if it has them."""
     stage = find(settings["first_stages"], first_stage, "first stage")
-    found = {"predicted": stage["predicted_queries"], "weighted": stage["weighted_text"]}
-    return {name: Source(published["source"]) if published else [] for name, published in found.items()}
+    weighted = stage["weighted_text"]
+    return {"predicted": _predicted(stage["predicted_queries"]), "weighted": Source(weighted["source"]) if weighted else []}
+
+
+def _predicted(said: dict | None) -> Source | Shards | list:
+    """Name predicted queries: as they are published, or the shards that a generator writes."""
+    if said is None:
+        return []
+    if "source" in said:
+        return Source(said["source"])
+    return Shards("generate.queries", {"generator": said["generate"], "samples": said["samples"], "seed": said["seed"]})
 
 
 def triples(settings: dict) -> dict:
@@ -75,8 +84,8 @@ def shown_qrels(settings: dict) -> dict[str, Output]:
     return {name: output("queries.qrels", query_set=name) for name in lookup.shown_sets(settings)}
 
 
-def shown_predictions(settings: dict) -> Source | list:
-    """Name the queries that were predicted for the passages to be shown, as they are published."""
+def shown_predictions(settings: dict) -> Source | Shards | list:
+    """Name the queries that were predicted for the passages to be shown, as they are published or generated."""
     stage = lookup.expanded_stage(settings)
     return expansion(settings, stage)["predicted"] if stage and settings["texts"]["passages"] else []
 

