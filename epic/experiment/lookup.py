@@ -253,6 +253,8 @@ def row_settings(settings: dict, row: dict) -> dict:
     found = {key: row[key] for key in ("keep",) if key in row}
     if "first_stage" in row:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
+        if generator := (found["first_stage"]["predicted_queries"] or {}).get("generate"):
+            found["generator"] = find(settings["generators"], generator)
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
     return found

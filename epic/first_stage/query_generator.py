@@ -58,14 +58,14 @@ class Sampling:
             :, None
         ]  # (n, 1)
         self.samples = torch.arange(drawing.samples, device=device).repeat(len(positions))[:, None]  # (n, 1)
-        self.sound = torch.ones((), dtype=torch.bool, device=device)  # looked at in the end: each look waits for the card
+        self.finite: list[Tensor] = []  # whether logits were numbers, by step; looked at in the end, as a look waits for the card
 
     def __call__(self, written: Tensor, logits: Tensor) -> Tensor:
         """Return logits (n, v) of the next token in which only the drawn one is finite; written: (n, 1 + step) tokens so far."""
         best, tokens = logits.float().topk(min(self.drawing.top_k, logits.shape[1]))  # (n, k) each
         noise = gumbel(self.drawing.seed, self.positions, self.samples, written.shape[1] - 1, tokens)  # (n, k)
         drawn = tokens.gather(1, (best.double() + noise).argmax(dim=1, keepdim=True))  # (n, 1)
-        self.sound &= best.isfinite().all()
+        self.finite.append(best.isfinite().all())
         return torch.full_like(logits, -torch.inf).scatter(1, drawn, 0.0)  # (n, v)
 
 
@@ -77,7 +77,8 @@ class QueryGenerator:
         from transformers.utils.logging import disable_progress_bar
 
         disable_progress_bar()
-        self.drawing, self.device, self.name, self.precision = drawing, prepare(device, threads), Path(folder).name, precision
+        self.drawing, self.name, self.precision = drawing, Path(folder).name, precision
+        self.device = prepare(device, threads, precision)
         self.tokenizer = tokenizer_of(folder)
         self.tokenizer.enable_truncation(drawing.max_input)
         model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=PRECISIONS[precision], local_files_only=True)
@@ -102,16 +103,15 @@ class QueryGenerator:
         from transformers.modeling_outputs import BaseModelOutput
 
         ids = torch.tensor([passage.ids for passage in passages], device=self.device)  # (b, l)
-        hidden = self.model.get_encoder()(input_ids=ids, attention_mask=torch.ones_like(ids)).last_hidden_state  # (b, l, d)
+        hidden = self.model.get_encoder()(input_ids=ids).last_hidden_state  # (b, l, d)
         cache, rows = self._read_once(hidden), len(passages) * self.drawing.samples
         sampling = Sampling(self.drawing, [passage.position for passage in passages], self.device)
         found = self.model.generate(
             encoder_outputs=BaseModelOutput(last_hidden_state=self._of_samples(hidden)),
-            attention_mask=ids.new_ones((rows, ids.shape[1])),
             past_key_values=cache,
             logits_processor=[sampling],
         )  # (b * samples, 1 + steps)
-        if not sampling.sound:
+        if not torch.stack(sampling.finite).all():
             raise InputError(f"generator {self.name}: its logits are no numbers in {self.precision}; say precision: float32")
         texts = self.tokenizer.decode_batch([self._until_end(row[1:]) for row in found.tolist()])
         lines = [NOT_OF_A_LINE.sub(" ", text).strip() for text in texts]
@@ -131,9 +131,8 @@ class QueryGenerator:
 
         cache = EncoderDecoderCache(DynamicCache(), DynamicCache())
         first = torch.full((len(hidden), 1), self.start, device=self.device)  # (b, 1)
-        whole = torch.ones(hidden.shape[:2], dtype=torch.int64, device=self.device)  # (b, l)
         encoded = BaseModelOutput(last_hidden_state=hidden)
-        self.model(encoder_outputs=encoded, attention_mask=whole, decoder_input_ids=first, past_key_values=cache, use_cache=True)
+        self.model(encoder_outputs=encoded, decoder_input_ids=first, past_key_values=cache, use_cache=True)
         cache.cross_attention_cache.batch_repeat_interleave(self.drawing.samples)
         return EncoderDecoderCache(DynamicCache(), cache.cross_attention_cache)
 

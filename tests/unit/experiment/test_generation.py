@@ -8,6 +8,7 @@ import yaml
 from epic.core.files import InputError
 from epic.experiment import generation, inputs
 from epic.experiment.check import SCHEMA, load_experiments
+from epic.experiment.lookup import row_settings
 from epic.experiment.problems import problems
 from epic.experiment.wanted import Shards, Source
 from tests.conftest import ROOT
@@ -52,6 +53,14 @@ def test_results_depend_on_the_drawing_and_not_on_the_batch(tmp_path):
         generation.batch_of(settings, "x")
 
 
+def test_a_row_says_how_its_queries_were_generated(tmp_path):
+    settings = loaded(tmp_path, written())
+    rows = {row["id"]: row for row in settings["rows"]}
+    assert row_settings(settings, rows["doctttttquery"])["generator"] == GENERATOR
+    assert row_settings(settings, rows["epic-doctttttquery-full"])["generator"] == GENERATOR
+    assert "generator" not in row_settings(settings, rows["bm25"]) | row_settings(settings, rows["doc2query"])
+
+
 def test_an_experiment_without_generators_has_none(tmp_path):
     settings = loaded(tmp_path, written(None, None))
     assert "generators" not in settings and generation.generators_of(settings) == []
@@ -77,7 +86,7 @@ def test_an_experiment_without_generators_has_none(tmp_path):
         ([GENERATOR, GENERATOR | {}], GENERATED, "the id t5 is given twice"),
         ([GENERATOR | {"revision": None}], GENERATED, r"generators\.t5: neither a revision nor a sha256 pins it"),
         ([GENERATOR | {"precision": "float16"}], GENERATED, r"generators\.t5\.precision: low precision is for the device cuda"),
-        ([GENERATOR | {"precision": "tf32"}], GENERATED, r"generators\.t5\.precision"),
+        ([GENERATOR | {"precision": "int8"}], GENERATED, r"generators\.t5\.precision"),
         ([GENERATOR | {"top_k": 0}], GENERATED, r"generators\.t5\.top_k"),
         ([GENERATOR | {"beams": 4}], GENERATED, r"generators\.t5\.beams"),
         ([{key: value for key, value in GENERATOR.items() if key != "batch"}], GENERATED, "batch"),
