@@ -3,8 +3,9 @@
 import itertools
 import logging
 import random
+from collections.abc import Iterable, Iterator
 
-from epic.core.files import InputError, write_text
+from epic.core.files import InputError, replacing, write_text
 from epic.corpus.datasets import load
 from epic.corpus.documents import Documents, open_documents
 from epic.corpus.folder import folder_of, line_of
@@ -14,6 +15,7 @@ from epic.corpus.runs import Run, read_whole_run
 from epic.corpus.text_files import Triple, read_queries
 
 log = logging.getLogger(__name__)
+AT_A_TIME = 1_000_000  # triples in memory
 
 
 def write_triples(source: dict, count: int, files: dict, out, queries_out) -> None:
@@ -29,30 +31,42 @@ def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_o
     source, folder = load(dataset), folder_of(dataset)
     if not hasattr(source, "docpairs_iter"):
         raise InputError(f"{dataset} has no docpairs{f'; there is no {folder.docpairs}' if folder else ''}")
-    pairs, asked = fetched(dataset, lambda: (list(itertools.islice(source.docpairs_iter(), count)), list(source.queries_iter())))
-    triples = [Triple(*pair[:3]) for pair in pairs]
-    queries = {query.query_id: query.default_text() for query in asked}
     named = folder.docpairs if folder else f"the docpairs of {dataset}"
-    if unknown := next((triple.query_id for triple in triples if triple.query_id not in queries), None):
-        place = line_of(folder.docpairs, unknown, 0) if folder else named
-        raise InputError(f"{place}: query {unknown} is not among the queries")
-    if absent := documents.unknown(doc_id for triple in triples for doc_id in triple[1:]):
-        place = line_of(folder.docpairs, absent[0], 1, 2) if folder else named
-        raise InputError(f"{place}: document {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
-    if len(triples) < count:
-        log.warning("%s has only %d triples of the %d that training may use", named, len(triples), count)
-    _write(triples, queries, out, queries_out)
+
+    def checked(queries: dict) -> Iterator[Triple]:
+        pairs = itertools.islice(source.docpairs_iter(), count)
+        while some := [Triple(*pair[:3]) for pair in itertools.islice(pairs, AT_A_TIME)]:
+            if unknown := next((triple.query_id for triple in some if triple.query_id not in queries), None):
+                place = line_of(folder.docpairs, unknown, 0) if folder else named
+                raise InputError(f"{place}: query {unknown} is not among the queries")
+            if absent := documents.unknown(doc_id for triple in some for doc_id in triple[1:]):
+                place = line_of(folder.docpairs, absent[0], 1, 2) if folder else named
+                raise InputError(f"{place}: document {absent[0]} is not in {documents.dataset} ({len(absent)} such)")
+            yield from some
+
+    def write() -> int:
+        queries = {query.query_id: query.default_text() for query in source.queries_iter()}
+        return _write(checked(queries), queries, out, queries_out)
+
+    written = fetched(dataset, write)
+    if written < count:
+        log.warning("%s has only %d triples of the %d that training may use", named, written, count)
 
 
 def from_judgments(files: dict, count: int, depth: int, seed: int, out, queries_out) -> None:
     """Write triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
     run = read_whole_run(files["run"], files["answers"], hits=depth)
-    triples = sample(read_judgments(files["qrels"], files["counts"]), run, count, seed)
+    triples = itertools.islice(drawn(read_judgments(files["qrels"], files["counts"]), run, seed), count)
     _write(triples, read_queries(files["queries"]), out, queries_out)
 
 
 def sample(qrels: dict, run: Run, count: int, seed: int) -> list[Triple]:
-    """Pass over the judged queries in a new random order each time; draw one relevant and one other passage."""
+    """Return the first `count` triples that are drawn."""
+    return list(itertools.islice(drawn(qrels, run, seed), count))
+
+
+def drawn(qrels: dict, run: Run, seed: int) -> Iterator[Triple]:
+    """Pass over the judged queries in a new random order each time, without end; draw one relevant and one other passage."""
     draw = random.Random(seed)
     pools = {}
     for query_id, judged in qrels.items():
@@ -64,19 +78,23 @@ def sample(qrels: dict, run: Run, count: int, seed: int) -> list[Triple]:
             log.warning("query %s has no %s passage to draw; left out", query_id, "other" if relevant else "relevant")
     if not pools:
         raise InputError("no query has both a relevant passage and a first-stage hit that is not relevant")
-    triples = []
-    while len(triples) < count:
+    while True:
         order = list(pools)
         draw.shuffle(order)
         for query_id in order:
             relevant, others = pools[query_id]
-            triples.append(Triple(query_id, draw.choice(relevant), draw.choice(others)))
-    return triples[:count]
+            yield Triple(query_id, draw.choice(relevant), draw.choice(others))
 
 
-def _write(triples, queries: dict, out, queries_out) -> None:
-    write_text(out, "".join("\t".join(triple) + "\n" for triple in triples))
-    used = {triple.query_id for triple in triples}
+def _write(triples: Iterable[Triple], queries: dict, out, queries_out) -> int:
+    """Write triples one by one, however many there are, and the queries they name; return their number."""
+    count, used = 0, set()
+    with replacing(out) as draft, open(draft, "w", encoding="utf-8") as stream:
+        for triple in triples:
+            stream.write("\t".join(triple) + "\n")
+            used.add(triple.query_id)
+            count += 1
     lines = (f"{query_id}\t{' '.join(text.split())}\n" for query_id, text in queries.items() if query_id in used)
     write_text(queries_out, "".join(lines))
-    log.info("%d triples of %d queries", len(triples), len(used))
+    log.info("%d triples of %d queries", count, len(used))
+    return count

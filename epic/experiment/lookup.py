@@ -32,10 +32,10 @@ def with_purpose(settings: dict, purpose: str) -> list[str]:
 
 
 def sets_of(settings: dict, row: dict) -> list[str]:
-    """Return ids of the query sets that a row is scored on: all test sets, those a published run has, or none."""
+    """Return ids of the query sets that a row is scored on: all test sets or those it names, a published run's, or none."""
     if row["kind"] in ("published-only", "run-file"):
         return [run["query_set"] for run in row.get("runs", [])]
-    return with_purpose(settings, "test")
+    return row.get("query_sets") or with_purpose(settings, "test")
 
 
 def validation_set(settings: dict) -> str:
@@ -245,7 +245,7 @@ def own_tests(settings: dict, row: dict) -> list[tuple[str, str]]:
     own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
     declared_pairs = [pair for family in settings["comparisons"] for pair in family["pairs"]]
     baselines = [baseline for system, baseline in declared_pairs if system == row["id"] and baseline in own]
-    return [(baseline, query_set) for baseline in baselines for query_set in with_purpose(settings, "test")]
+    return [(baseline, query_set) for baseline in baselines for query_set in sets_of(settings, row)]
 
 
 def row_settings(settings: dict, row: dict) -> dict:

@@ -19,8 +19,8 @@ def discarding(settings: dict, model: str) -> dict:
     if lookup.keeps_stores(settings):
         raise InputError("its vectors are kept; write keep: [] to have them removed after use")
     shards = vector_inputs.shards(settings, model)
-    pruned = [row["id"] for row in rows_of(settings, model) if lookup.is_pruned(row)]
-    runs = [output("rerank.run", row=row, query_set=name) for row in pruned for name in lookup.with_purpose(settings, "test")]
+    pruned = [row for row in rows_of(settings, model) if lookup.is_pruned(row)]
+    runs = [output("rerank.run", row=row["id"], query_set=name) for row in pruned for name in lookup.sets_of(settings, row)]
     others = {"latency": output("latency.folder", timed=model), "costs": output("costs.costs", model=model)}
     return {"shards": shards, "stores": list(vector_inputs.stores(settings, model).values()), "runs": runs, **others}
 

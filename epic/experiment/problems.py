@@ -8,7 +8,7 @@ from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
-from epic.experiment.trained import max_cutoff, train_of, triples_of
+from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
 from epic.experiment.yaml_lines import Place
 
 KEYS_OF_KIND = {
@@ -130,6 +130,10 @@ def _rows(settings: dict) -> Iterator[Problem]:
             yield (*place, "runs"), f"there are two runs of {twice}"
         for run, found in enumerate(row.get("runs", [])):
             yield from _serves(settings, found["query_set"], ("test",), (*place, "runs", run, "query_set"))
+        if "query_sets" in row and row["kind"] not in ("first-stage", "model"):
+            yield (*place, "query_sets"), f"a row of the kind {row['kind']} has no query_sets"
+        for nth, name in enumerate(row.get("query_sets", [])):
+            yield from _serves(settings, name, ("test",), (*place, "query_sets", nth))
         if isinstance(row.get("keep"), int) and row["keep"] > widest:
             yield (*place, "keep"), f"{row['keep']} is more than the largest of encode.keep ({widest})"
 
@@ -175,11 +179,13 @@ def _sizes(settings: dict) -> Iterator[Problem]:
             yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
         if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
             said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
-            yield (*place, "max_validations"), f"{said}, and they are held in memory"
+            yield (*place, "max_validations"), f"{said}; no file of triples has so many"
     tuned_on = find(settings["query_sets"], tuning_set(settings))
     for model, place in _trained(settings, "tune"):
         if (deepest := max_cutoff(settings, model)) > tuned_on["hits"]:
             yield (*place, "max_cutoff"), f"{deepest} is more than the hits of {tuned_on['id']} ({tuned_on['hits']})"
+        if (least := min_cutoff(settings, model)) > deepest:
+            yield (*place, "min_cutoff"), f"{least} is more than max_cutoff ({deepest})"
     timed_on = find(settings["query_sets"], settings["latency"]["query_set"])
     unpruned = {row["model"] for row in settings["rows"] if row.get("keep") == "full"}
     deepest = max([settings["latency"]["hits"], *(max_cutoff(settings, model) for model in unpruned)])

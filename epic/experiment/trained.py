@@ -39,6 +39,11 @@ def max_cutoff(settings: dict, model: str) -> int:
     return tune_of(settings, model)["max_cutoff"]
 
 
+def min_cutoff(settings: dict, model: str) -> int:
+    """Return the smallest cut-off that may be chosen for a model."""
+    return tune_of(settings, model).get("min_cutoff", 1)
+
+
 def trained_on(settings: dict) -> dict:
     """Return what a model card says of the data."""
     return {key: settings[key] for key in ("data", "triples")}

@@ -22,13 +22,13 @@ def curve(qrels, first: Run, scored: Run, max_cutoff: int, relevance: int = 1) -
     return values
 
 
-def best_cutoff(values: list[float]) -> int:
-    """Return the smallest cut-off with the best value."""
-    return values.index(max(values)) + 1
+def best_cutoff(values: list[float], least: int = 1) -> int:
+    """Return the smallest cut-off with the best value, from the cut-off `least` on."""
+    return values.index(max(values[least - 1 :]), least - 1) + 1
 
 
-def write_cutoff(values: list[float], out) -> None:
+def write_cutoff(values: list[float], out, least: int = 1) -> None:
     """Write the chosen cut-off with the whole curve, since a choice on few queries is noisy."""
-    cutoff = best_cutoff(values)
+    cutoff = best_cutoff(values, least)
     log.info("cut-off %d, MRR@10 %.4f", cutoff, values[cutoff - 1])
     write_json(out, {"cutoff": cutoff, "curve": values})

@@ -46,7 +46,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
         {"tokenise", "candidates", "encode", "prune", "tune", "rerank", "latency"},
     ),
     ("vectors/prune.py", "ROWS_AT_A_TIME = 256", "ROWS_AT_A_TIME = 128", {"prune"}),
-    ("ranking/tune.py", "values.index(max(values)) + 1", "values.index(max(values)) + 2", {"tune"}),
+    ("ranking/tune.py", "values[least - 1 :]), least - 1) + 1", "values[least - 1 :]), least - 1) + 1 + 0", {"tune"}),
     ("vectors/layers.py", "FEW = 4", "FEW = 5", {"encode", "prune", "rerank", "latency"}),
     ("vectors/layer_rows.py", "skipped += 1", "skipped += 2", {"encode", "prune", "rerank", "latency"}),
     ("vectors/store.py", "self.documents * 8", "8 * self.documents", {"prune", "rerank", "latency"}),  # who only writes does not read

@@ -24,6 +24,7 @@ rule tune:
         token_budget=setting("encode", "token_budget"),
     params:
         max_cutoff=of_settings(trained.max_cutoff, "model"),
+        min_cutoff=of_settings(trained.min_cutoff, "model"),
         relevance=of_settings(lookup.tuning_relevance),
         family=item("model", "family"),
         compute=of_settings(lookup.compute_of),

@@ -14,4 +14,4 @@ with stage(snakemake):
         head(first, params.max_cutoff), files, params.compute, snakemake.resources.token_budget
     )
     values = curve(read_judgments(files.qrels, files.counts), first, scored, params.max_cutoff, params.relevance)
-    write_cutoff(values, snakemake.output.cutoff)
+    write_cutoff(values, snakemake.output.cutoff, params.min_cutoff)

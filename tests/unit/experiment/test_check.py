@@ -389,7 +389,7 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s["models"][0].update(seed=2**32), r"models\.paper\.seed: 4294967296 is greater .* \(a seed has 32 bits\)"),
         (
             lambda s: s["train"].update(max_validations=10**6, validate_every=1600),
-            r"train\.max_validations: 1600000000 triples .*held in memory",
+            r"train\.max_validations: 1600000000 triples .*no file of triples has so many",
         ),
         (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 301))), r"for: 1200 rows are more than the 1000"),
         (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 3000))), r"for\.keep: expected a list of one or more"),

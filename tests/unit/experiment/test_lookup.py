@@ -50,6 +50,13 @@ def test_no_param_has_a_setting_that_no_result_depends_on():
     assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
 
 
+def test_a_row_may_name_the_test_sets_it_is_run_on():
+    row = find(PAPER["rows"], "epic-bm25-full")
+    assert sets_of(PAPER, row) == ["dev-small", "dev-judged", "dl19", "dl20"]
+    named = row | {"query_sets": ["dl20"]}
+    assert sets_of(PAPER, named) == ["dl20"] and lookup.own_tests(PAPER, named) == [("bm25", "dl20")]
+
+
 def test_rows_of_a_kind_and_why_another_will_not_do():
     kinds = {name: find(PAPER["rows"], name) for name in ("tk-1", "bert-large", "bm25", "epic-bm25-full")}
     assert lookup.row_of_kind(kinds["bm25"], measurements.TIMED) is kinds["bm25"]

@@ -22,6 +22,7 @@ def test_our_own_experiments_have_none(name):
         ({"train": {"batch_size": 5}}, ("train", "validate_every"), "192 is no multiple of batch_size (5)"),
         ({"train": {"validation_first_stage": "x"}}, ("train", "validation_first_stage"), "no x in first_stages"),
         ({"train": {"max_validations": 10**6}}, ("train", "max_validations"), "192000000 triples"),
+        ({"tune": {"min_cutoff": 30, "max_cutoff": 20}}, ("tune", "min_cutoff"), "30 is more than max_cutoff (20)"),
         ({"tune": {"max_cutoff": 201}}, ("tune", "max_cutoff"), "201 is more than the hits of validation (200)"),
     ],
 )
@@ -30,3 +31,17 @@ def test_the_settings_of_a_model_s_own_are_checked_where_they_stand(own, place, 
     settings["models"][1] |= own
     ((found, said), *_) = problems(settings)
     assert found == ("models", 1, *place) and said.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("row", "sets", "message"),
+    [
+        ("bm25", ["train"], "train is for train, expected a set for test"),
+        ("epic-bm25-full", ["nope"], "no nope in query_sets; there are train"),
+        ("bert-large", ["test"], "a row of the kind run-file has no query_sets"),
+    ],
+)
+def test_a_row_is_run_on_test_sets_that_there_are(row, sets, message):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    next(one for one in settings["rows"] if one["id"] == row)["query_sets"] = sets
+    assert [said for _, said in problems(settings) if said.startswith(message)]

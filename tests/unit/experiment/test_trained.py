@@ -13,6 +13,9 @@ def test_a_model_may_be_trained_and_tuned_in_its_own_way():
     assert trained.triples_wanted(SMOKE) == 2 * 192 and set(trained.trained_on(SMOKE)) == {"data", "triples"}
     assert trained.train_of(settings, "paper") == SMOKE["train"] and trained.max_cutoff(settings, "paper") == 200
     assert trained.train_of(settings, "released") == SMOKE["train"] | own["train"]
+    assert trained.min_cutoff(settings, "released") == 1
+    fixed = settings | {"tune": {"max_cutoff": 200, "min_cutoff": 200}}
+    assert (trained.min_cutoff(fixed, "paper"), trained.max_cutoff(fixed, "paper")) == (200, 200)
     assert trained.max_cutoff(settings, "released") == 30 and trained.triples_wanted(settings) == 2 * 640
     assert "validation_token_budget" not in trained.watched_training(settings, "released")
     assert lookup.training_of(settings["models"][1]) == lookup.training_of(SMOKE["models"][1])  # `train` is a param of its own

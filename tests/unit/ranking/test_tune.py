@@ -12,6 +12,11 @@ def hits(text):
     return [ScoredDoc(doc_id, 1.0) for doc_id in text]
 
 
+def test_a_cutoff_that_is_too_small_is_not_chosen_and_a_fixed_one_is():
+    values = [0.4, 0.1, 0.3, 0.3, 0.2]
+    assert [best_cutoff(values, least) for least in (1, 2, 3, 4, 5)] == [1, 3, 3, 4, 5]
+
+
 def test_the_curve_by_hand_and_the_smallest_best_cutoff():
     # c is relevant: third in the first stage, best by EPIC
     first, qrels = {"q": hits("abcd")}, {"q": {"c": 1}}
