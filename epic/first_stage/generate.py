@@ -12,8 +12,8 @@ from epic.core.log import progress
 from epic.corpus.documents import Documents
 from epic.corpus.shards import parse_shard, shard_bounds
 from epic.first_stage.generated_parts import Parts
-from epic.first_stage.predicted_queries import member_name
 from epic.first_stage.query_generator import QueryGenerator, Tokens
+from epic.first_stage.sample_files import member_name
 from epic.model.device import give_back_memory, out_of_memory
 
 log = logging.getLogger(__name__)

@@ -22,8 +22,8 @@ from epic.core.archives import opened_zip, reading, refuse_bomb, unpacked
 from epic.core.files import LONGEST_LINE, InputError, lines_of, numbered_lines
 from epic.core.strict_json import parse_json
 from epic.corpus.text_files import as_id
+from epic.first_stage.sample_files import MEMBER
 
-MEMBER = re.compile(r"(?:^|/)predicted_queries_topk_sample([0-9]{3})\.txt([0-9]{3,4})-1004000\Z")
 SHARD = re.compile(r"[0-9]+-of-[0-9]+")
 JOINED = re.compile(r"(^|/)pred[^/]*\.txt\Z")
 
@@ -43,11 +43,6 @@ class Shards(tuple):
 
 
 Source = Path | Shards
-
-
-def member_name(sample: int, chunk: int) -> str:
-    """Return the name of a file of queries: one sample of one chunk of the collection."""
-    return f"predicted_queries_topk_sample{sample:03d}.txt{chunk:03d}-1004000"
 
 
 def source_of(files) -> Source | None:

@@ -73,15 +73,13 @@ class QueryGenerator:
     """A generator from its folder, on a device, with its way of drawing."""
 
     def __init__(self, folder, drawing: Drawing, device: str, threads: int, precision: str):
-        from transformers import AutoModelForSeq2SeqLM, GenerationConfig
-        from transformers.utils.logging import disable_progress_bar
+        from transformers import GenerationConfig
 
-        disable_progress_bar()
         self.drawing, self.name, self.precision = drawing, Path(folder).name, precision
         self.device = prepare(device, threads, precision)
         self.tokenizer = tokenizer_of(folder)
         self.tokenizer.enable_truncation(drawing.max_input)
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder, dtype=PRECISIONS[precision], local_files_only=True)
+        model = _loaded(folder, precision)
         said = model.generation_config
         names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
         if absent := [name for name in names if getattr(said, name) is None]:
@@ -139,3 +137,22 @@ class QueryGenerator:
     def _until_end(self, ids: list[int]) -> list[int]:
         """Cut a query at its end: shorter ones are filled up behind it."""
         return ids[: next((place for place, token in enumerate(ids) if token in self.ends), len(ids))]
+
+
+def _loaded(folder, precision: str):
+    """Load a model by transformers; refuse a file that lacks weights, since these would start at random."""
+    from transformers import AutoModelForSeq2SeqLM
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()
+    kind = {"dtype": PRECISIONS[precision], "use_safetensors": True, "local_files_only": True}
+    try:
+        model, found = AutoModelForSeq2SeqLM.from_pretrained(folder, **kind, output_loading_info=True)
+    except (RuntimeError, ValueError, OSError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(
+            f"{folder}: transformers cannot load it ({said[0]:.200}); are config.json and weights one model's?"
+        ) from error
+    if absent := sorted(found["missing_keys"]):
+        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+    return model

@@ -12,7 +12,7 @@ from epic.core.code_digest import code_digest
 from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
-HEAVY = ("tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
+HEAVY = ("generate", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
     # words for people
@@ -36,7 +36,12 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("report/table.py", '"not run"', '"not yet run"', NOTHING),
     ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
     ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
+    ("first_stage/generator.py", "has no {", "lacks {", NOTHING),
+    ("first_stage/predicted_queries.py", "JOINED = re.compile(r\"(^|/)", "JOINED = re.compile(r\"(?:^|/)", {"interpret"}),
     # what a stage computes
+    ("first_stage/noise.py", "ROUNDS = 10", "ROUNDS = 7", {"generate"}),
+    ("first_stage/query_generator.py", "argmax(dim=1", "argmin(dim=1", {"generate"}),
+    ("first_stage/generate.py", "USUAL = 128", "USUAL = 64", {"generate"}),
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
     ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),

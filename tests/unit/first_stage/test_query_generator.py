@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from epic.core.files import InputError
 from epic.first_stage.noise import gumbel
@@ -157,3 +158,24 @@ def test_a_model_that_does_not_say_how_a_query_begins_is_refused(generator_folde
     (tmp_path / "g" / "config.json").write_text(json.dumps(config | {"decoder_start_token_id": None}))
     with pytest.raises(InputError, match=r"config\.json has no decoder_start_token_id"):
         opened(tmp_path / "g")
+
+
+def changed_weights(folder, out, change):
+    """The generator with other weights."""
+    shutil.copytree(folder, out)
+    weights = load_file(folder / "model.safetensors")
+    change(weights)
+    save_file(weights, out / "model.safetensors", metadata={"format": "pt"})
+    return out
+
+
+def test_a_file_that_lacks_weights_is_refused(generator_folder, tmp_path):
+    name = "decoder.block.1.layer.1.EncDecAttention.q.weight"
+    with pytest.raises(InputError, match=rf"has no {name} \(1 weights are missing\)"):
+        opened(changed_weights(generator_folder, tmp_path / "g", lambda weights: weights.pop(name)))
+
+
+def test_weights_of_another_size_are_refused(generator_folder, tmp_path):
+    other = {"shared.weight": torch.zeros(9, 16)}
+    with pytest.raises(InputError, match="transformers cannot load it .* are config.json and weights one model's"):
+        opened(changed_weights(generator_folder, tmp_path / "g", lambda weights: weights.update(other)))

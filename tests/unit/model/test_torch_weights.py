@@ -34,6 +34,25 @@ def test_a_file_with_anything_but_tensors_is_refused_and_runs_nothing(tmp_path, 
     assert not (tmp_path / "was-run").exists() and not (tmp_path / "w.safetensors").exists()
 
 
+@pytest.mark.parametrize(
+    "odd",
+    [torch.zeros(1).expand(10**6, 10**6), torch.eye(3).to_sparse(), torch.tensor([1.0, torch.nan]), torch.full((2,), torch.inf)],
+)
+def test_tensors_that_are_no_weights_are_refused_by_name(tmp_path, odd):
+    torch.save({"fine": torch.ones(2), "odd": odd}, tmp_path / "w.bin")
+    with pytest.raises(
+        InputError, match=r"w\.bin: not the weights of a model: odd is sparse, not finite, or no more than a shape"
+    ):
+        write_safetensors(tmp_path / "w.bin", tmp_path / "w.safetensors")
+
+
+def test_a_file_that_names_its_numbers_over_and_over_is_refused(tmp_path):
+    shared = torch.ones(10_000)
+    torch.save({str(number): shared for number in range(100)}, tmp_path / "w.bin")
+    with pytest.raises(InputError, match="names the same numbers more than 8 times"):
+        write_safetensors(tmp_path / "w.bin", tmp_path / "w.safetensors")
+
+
 @pytest.mark.parametrize("content", [b"", b"text", pickle.dumps({"a": 1}), b"PK\x03\x04cut"])
 def test_a_file_that_is_no_pickle_of_torchs_is_refused(tmp_path, content):
     (tmp_path / "w.bin").write_bytes(content)
