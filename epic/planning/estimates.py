@@ -16,7 +16,7 @@ from epic.experiment.lookup import (
 )
 from epic.experiment.measurements import rows_timed
 from epic.experiment.trained import max_cutoff, train_of, triples_wanted
-from epic.planning import flop, rates
+from epic.planning import flop, rates, vocabulary
 from epic.planning.amounts import (
     Collection,
     Cost,
@@ -215,6 +215,7 @@ FORMULAS = {
     "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
     "generator": generator_cost, "generate": generate_cost,
+    "vocabulary": vocabulary.cost,
 }  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from epic.corpus.folder import MADE, Folder, folder_of
 from epic.experiment.generation import generator_named
 from epic.experiment.lookup import encoder_named, is_pruned, model_rows
 from epic.experiment.measurements import rows_timed
-from epic.first_stage.generator import TOKENIZERS, WEIGHTS
-from epic.model.encoder import FILES
+from epic.first_stage.generator import WANTED
+from epic.model.encoder import ALL, CONFIG, TOKENIZERS, WEIGHTS, is_cached
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
 from epic.planning.generating import weights_of
@@ -24,7 +24,7 @@ from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
     "data", "queries", "triples", "generate", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay",
-    "interpret",
+    "interpret", "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
@@ -146,28 +146,30 @@ def _temporary() -> Path:
 
 
 def _of_hugging_face(settings: dict, jobs: list[Job]):
-    encoders = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
-    for encoder in (encoder_named(settings, name) for name in encoders):
-        yield from _of_hub(encoder, [(name,) for name in FILES], rates.encoder_named(encoder["source"]).weights)
-    generators = dict.fromkeys(job.wildcards["generator"] for job in jobs if job.rule == "generator")
-    for generator in (generator_named(settings, name) for name in generators):
-        yield from _of_hub(generator, [("config.json",), WEIGHTS, TOKENIZERS], weights_of(generator["source"]))
-
-
-def _of_hub(model: dict, files: list[tuple[str, ...]], size: float):
-    """Yield a model of Hugging Face's, unless its files are cached: of each kind, one."""
-    if model["source"].startswith(("path:", "pypi:")) or all(any(_cached(model, name) for name in kind) for kind in files):
-        return
     from huggingface_hub import constants
 
     hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
-    yield Absent(model["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+    for part, wanted, size in (*_encoders(settings, jobs), *_generators(settings, jobs)):
+        here = part["source"].startswith(("path:", "pypi:")) or is_cached(part["source"], part["revision"], wanted)
+        if not here:
+            yield Absent(part["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
 
 
-def _cached(model: dict, name: str) -> bool:
-    from huggingface_hub import try_to_load_from_cache
+def _encoders(settings: dict, jobs: list[Job]):
+    """Yield encoders that jobs prepare, and tokenizers that lie elsewhere, each with its groups of files and its size."""
+    for name in dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder"):
+        encoder = encoder_named(settings, name)
+        size, tokenizer = rates.encoder_named(encoder["source"]).weights, encoder.get("tokenizer")
+        yield (encoder, (CONFIG, WEIGHTS) if tokenizer else ALL, size)
+        if tokenizer:
+            yield (tokenizer, (TOKENIZERS,), 0)
 
-    return isinstance(try_to_load_from_cache(model["source"], name, revision=model["revision"]), str)
+
+def _generators(settings: dict, jobs: list[Job]):
+    """Yield generators of queries that jobs prepare, in the same form."""
+    for name in dict.fromkeys(job.wildcards["generator"] for job in jobs if job.rule == "generator"):
+        generator = generator_named(settings, name)
+        yield (generator, WANTED, weights_of(generator["source"]))
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):

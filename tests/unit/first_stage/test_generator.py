@@ -131,10 +131,12 @@ def test_a_pickle_is_fetched_only_where_there_is_nothing_else(tmp_path, monkeypa
 
     monkeypatch.setattr("huggingface_hub.snapshot_download", fetched)
     folder_of("some/t5", "r")
-    assert "pytorch_model.bin" not in asked[0] and "model.safetensors" in asked[0] and asked[1] == {"pytorch_model.bin"}
-    (tmp_path / "model.safetensors").touch()
+    assert "pytorch_model.bin" not in asked[0] and "model.safetensors" in asked[0]
+    assert asked[1:] == [{"pytorch_model.bin"}, {"spiece.model"}]
+    for name in ("model.safetensors", "tokenizer.json"):
+        (tmp_path / name).touch()
     folder_of("some/t5", "r")
-    assert len(asked) == 3
+    assert len(asked) == 4
 
 
 def test_the_tiny_generator_is_the_same_each_time(generator_folder, tmp_path):
