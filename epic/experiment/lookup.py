@@ -180,29 +180,6 @@ def encoder_named(settings: dict, encoder: str) -> dict:
     return {key: value for key, value in found[encoder].items() if key != "id"}
 
 
-def weighter_named(settings: dict, weighter: str) -> dict:
-    """Return a weighter, or raise an InputError that lists the weighters there are."""
-    return find(settings["weighters"], weighter, "weighter")
-
-
-def regression_of(settings: dict, weighter: str) -> dict:
-    """Return all that a weighter's training depends on: nothing of how its weights become text."""
-    return {key: weighter_named(settings, weighter)[key] for key in ("encoder", "max_pieces", "train")}
-
-
-def threads_of_regression(settings: dict, weighter: str) -> int:
-    """Return the threads of a weighter's training; one where it has none."""
-    return (weighter_named(settings, weighter)["train"] or {"threads": 1})["threads"]
-
-
-def label_relevance(settings: dict, weighter: str) -> int:
-    """Return the lowest grade that counts for the labels of a weighter that is trained."""
-    train = weighter_named(settings, weighter)["train"]
-    if not train:
-        raise InputError(f"weighter {weighter} is not trained, so that it has no labels")
-    return relevance_of(settings, train["query_set"])
-
-
 def families_of_models(settings: dict) -> dict[str, str]:
     """Return the family of each model."""
     return {model["id"]: model["family"] for model in settings["models"]}
@@ -293,6 +270,8 @@ def row_settings(settings: dict, row: dict) -> dict:
     found = {key: row[key] for key in ("keep",) if key in row}
     if "first_stage" in row:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
+        if generator := (found["first_stage"]["predicted_queries"] or {}).get("generate"):
+            found["generator"] = find(settings["generators"], generator)
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
     if "timed" in row:

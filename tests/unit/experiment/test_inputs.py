@@ -157,26 +157,6 @@ def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
     assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
 
 
-def test_a_weighter_reads_its_encoder_and_labels_that_come_from_judgments():
-    assert inputs.labelling(SMOKE, "deepct") == {
-        "queries": output("queries.queries", query_set="train"),
-        "qrels": output("queries.qrels", query_set="train"),
-        "counts": output("queries.counts", query_set="train"),
-        "stop_words": Source("path:workflow/resources/deepct/stop-words.txt"),
-    }
-    encoder = output("encoder.folder", encoder="minilm")
-    assert inputs.regression(SMOKE, "deepct") == {"encoder": encoder, "labels": output("recall.labels", weighter="deepct")}
-    (weighter,) = SMOKE["weighters"]
-    plain = SMOKE | {"weighters": [weighter | {"train": weighter["train"] | {"stop_words": None}}]}
-    assert inputs.labelling(plain, "deepct")["stop_words"] == []
-    untrained = SMOKE | {"weighters": [weighter | {"train": None}]}
-    assert inputs.regression(untrained, "deepct") == {"encoder": encoder, "labels": []}
-    with pytest.raises(InputError, match="weighter deepct is not trained, so that it has no labels"):
-        inputs.labelling(untrained, "deepct")
-    with pytest.raises(InputError, match="there is no weighter x; there are deepct"):
-        inputs.regression(SMOKE, "x")
-
-
 def test_the_cut_off_is_chosen_on_the_tuning_queries():
     found = inputs.tuning(EXPERIMENTS["mini"], "paper", "bm25")
     assert {file.wildcards.get("query_set", "tune") for file in found.values()} == {"tune"}

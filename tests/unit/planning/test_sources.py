@@ -164,6 +164,25 @@ def test_an_encoder_from_a_wheel_needs_no_network(experiments):
     assert files(experiments["smoke"], Job("encoder", {"encoder": "minilm"})) == {}
 
 
+def generating(settings, **changes):
+    """The settings with a generator of queries."""
+    return settings | {"generators": [{"id": "t5", "source": "castorini/t5-large", "revision": "r", "sha256": None} | changes]}
+
+
+def test_a_generator_is_fetched_unless_one_file_of_each_kind_is_cached(paper, monkeypatch):
+    job, found = Job("generator", {"generator": "t5"}), {"config.json", "pytorch_model.bin"}
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda repo, name, revision: "/a/file" if name in found else None
+    )
+    absent = files(generating(paper), job)["t5-large"]
+    assert absent.hosts == ("huggingface.co",) and absent.size == 4 * 737_668_096
+    found.add("spiece.model")
+    assert files(generating(paper), job) == {}
+    found.clear()
+    assert files(generating(paper, source="path:t5"), job) == {}
+    assert files(generating(paper), Job("encode", {"model": "paper"})) == {}
+
+
 def test_a_download_names_the_hosts_of_all_its_mirrors(paper):
     mirrored = paper | {"downloads": [paper["downloads"][0] | {"urls": ["https://a.example/x", "https://b.example/x"]}]}
     job = Job("fetch", {"file": "predicted_queries_topk_sampling.zip"})
