@@ -109,6 +109,13 @@ def test_jobs_that_read_no_source_need_none(paper):
     assert files(paper, Job("rerank", {"row": "epic-bm25-full", "query_set": "dl19"}))  # runs passages through the model
 
 
+def test_a_published_run_that_is_timed_with_a_model_reads_the_texts(paper):
+    timed = {"model": "paper", "first_stage": "bm25", "hits": 1000}
+    rows = [row | ({"timed": timed} if row["id"] == "bert-large" else {}) for row in paper["rows"]]
+    assert "msmarco-passage: store" in files(paper | {"rows": rows}, Job("latency", {"timed": "bert-large"}))
+    assert not files(paper, Job("latency", {"timed": "bm25"}))
+
+
 def test_ir_datasets_wants_more_free_than_its_store_takes(paper, monkeypatch):
     store = files(paper, Job("data", {}))["msmarco-passage: store"]
     assert store.size == pytest.approx(3.68e9, rel=0.01) and store.size + store.spare == 14_373_971_970
