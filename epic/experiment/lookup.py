@@ -68,22 +68,6 @@ def precomputes(settings: dict, model: str) -> bool:
     return declared(find(settings["models"], model)["family"]).precomputes
 
 
-def knows_words(settings: dict, model: str) -> bool:
-    """Tell whether a model has a vocabulary of words."""
-    return declared(find(settings["models"], model, "model")["family"]).words
-
-
-def words_of(settings: dict, model: str) -> dict:
-    """Return the settings of a model's vocabulary, but for its sources; refuse a model that has none."""
-    if not knows_words(settings, model):
-        raise InputError(f"model {model} has no vocabulary: its family knows no words")
-    said = find(settings["models"], model)["settings"]
-    words = {"tokeniser": said["words"]["tokeniser"]}
-    if not said["words"].get("vocabulary"):
-        words |= {"at_least": said["words"].get("at_least") or 1, "most": said["words"].get("most")}
-    return {"words": words, "dimensions": said["dimensions"] if said["words"].get("vectors") else None}
-
-
 def training_of(model: dict) -> dict:
     """Return a model without the keys that only show it: all that training depends on."""
     return {key: model[key] for key in OF_TRAINING}

@@ -61,24 +61,6 @@ def test_no_param_has_a_setting_that_no_result_depends_on():
     assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
 
 
-def test_a_vocabulary_depends_on_what_it_is_made_of_and_on_nothing_else():
-    def of(dimensions=3, **words):
-        said = {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 9, "idf": None, "vectors": None} | words
-        model = {
-            "family": "tests.fake_words",
-            "encoder": None,
-            "settings": {"words": said, "dimensions": dimensions, "layers": 1},
-        }
-        return lookup.words_of(SMOKE | {"models": [SMOKE["models"][0] | model]}, SMOKE["models"][0]["id"])
-
-    assert of() == {"words": {"tokeniser": "letters", "at_least": 2, "most": 9}, "dimensions": None} == of(dimensions=300)
-    assert of(vectors="path:v.txt")["dimensions"] == 3
-    assert of(vocabulary="path:w.tsv") == {"words": {"tokeniser": "letters"}, "dimensions": None}  # which words is said there
-    assert of(at_least=None, most=None)["words"] == {"tokeniser": "letters", "at_least": 1, "most": None}
-    with pytest.raises(InputError, match="model paper has no vocabulary"):
-        lookup.words_of(SMOKE, "paper")
-
-
 def test_a_row_may_name_the_test_sets_it_is_run_on():
     row = find(PAPER["rows"], "epic-bm25-full")
     assert sets_of(PAPER, row) == ["dev-small", "dev-judged", "dl19", "dl20"]
