@@ -91,6 +91,8 @@ def _weighters(settings: dict) -> Iterator[Problem]:
     for number, weighter in enumerate(settings["weighters"]):
         if weighter["id"] not in used:
             yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
+        if weighter["encoder"] is None:
+            yield ("weighters", number, "encoder"), "a weighter starts from an encoder; name one of encoders"
         yield from _pinned(weighter["encoder"], ("weighters", number, "encoder"))
         if weighter["train"]:
             yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
