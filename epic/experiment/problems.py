@@ -1,5 +1,6 @@
 """Rules for experiments that a schema cannot state: ids are unique, references exist, sizes fit together."""
 
+import re
 from collections.abc import Iterator
 
 from epic.core.files import InputError
@@ -18,6 +19,7 @@ KEYS_OF_KIND = {
 }
 KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
 MOST_TRIPLES = 100_000_000
+COMMIT = re.compile("[0-9a-f]{40}")
 MIXED = ("float16", "bfloat16")
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
@@ -63,6 +65,10 @@ def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
         if model["id"] in (TOGETHER, FIRST_STAGES):
             yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
+        encoder = model["encoder"]
+        if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
+            place = ("models", number, "encoder", "sha256")
+            yield place, "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
         try:
             family = declared(model["family"])
         except InputError as error:

@@ -131,10 +131,14 @@ def card(model: dict) -> dict:
 
 def pair_scores(ranker, examples: list, limit: int | None) -> Tensor:
     """Return scores of the relevant and the other passage of each example; passages are cut after `limit` words or pieces."""
+    return numbered(ranker).scores(*numbered_examples(ranker, examples, limit)).view(-1, 2)  # (B, 2)
+
+
+def numbered_examples(ranker, examples: list, limit: int | None) -> tuple[list, list]:
+    """Return the queries and the passages of B examples as 2B numbered pairs."""
     texts = numbered(ranker)
-    queries = [query for query in (texts.query(example.query) for example in examples) for _ in range(2)]  # 2B
-    passages = texts.passages([text for example in examples for text in (example.relevant, example.other)], limit)  # 2B
-    return texts.scores(queries, passages).view(-1, 2)  # (B, 2)
+    queries = [query for query in (texts.query(example.query) for example in examples) for _ in range(2)]
+    return queries, texts.passages([text for example in examples for text in (example.relevant, example.other)], limit)
 
 
 def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) -> dict:
@@ -155,8 +159,19 @@ def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) ->
             these = order[slice(*np.searchsorted(by_document, [start, start + len(some)]))]  # (m,)
             pairs = [asked[owner] for owner in owners[these]], [passages[row - start] for row in wanted[these]]
             values[these] = scores_of(ranker, *pairs, budget, bar.update)
+    _refuse_unless_finite(values, run, owners)
     found = iter(values.tolist())
     return {query_id: [ScoredDoc(hit.doc_id, next(found)) for hit in hits] for query_id, hits in run.items()}
+
+
+def _refuse_unless_finite(values: np.ndarray, run: dict, owners: np.ndarray) -> None:
+    """Refuse scores (n,) of a run that are no numbers: they would be sorted somewhere without a word."""
+    if bad := np.flatnonzero(~np.isfinite(values)).tolist():
+        hit = [hit for hits in run.values() for hit in hits][bad[0]]
+        raise InputError(
+            f"query {list(run)[owners[bad[0]]]}, document {hit.doc_id}: the score is not finite ({len(bad)} such); "
+            "set compute.precision to float32, or train with a lower rate"
+        )
 
 
 def scores_of(ranker, queries: list, passages: list, budget: int, done: Callable = lambda pairs: None) -> np.ndarray:

@@ -15,9 +15,10 @@ from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import take, top_terms
-from tests.bench import cores, equality, inputs, plain, sparse_encoder, tk_run
+from tests.bench import cores, cross_encoders, equality, inputs, plain, sparse_encoder, tk_run
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
+from tests.cross_encoders import write_classifier
 
 KEYS = [
     "work", "model", "batch", "k", "r", "plain_s", "ours_s", "ratio", "ratio_low", "ratio_high", "plain_peak_mb", "ours_peak_mb",
@@ -99,11 +100,28 @@ def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, mo
     assert "passages a second, plain and ours: sparse-encoder: 0.5 and 1.0; encode-2-cores: 0.6 and 1.0" in page
 
 
-def test_only_the_works_that_have_a_bar_can_be_below_it():
+def test_only_works_that_have_a_bar_can_be_below_it():
     from tests.bench.__main__ import below
 
-    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "tk-run")]
+    slow = [
+        record(work, 1.79)
+        for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "cross-encoder", "tk-run")
+    ]
     assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder", "tk-run"]
+    assert below([record("cross-encoder", 1.49), record("cross-encoder-query", 1.0)]) == [record("cross-encoder", 1.49)]
+
+
+def test_the_padded_loop_scores_pairs_as_the_cross_encoder_does_and_a_wrong_score_is_noticed(tmp_path, monkeypatch):
+    write_classifier(tmp_path)
+    records = list(cross_encoders.cross_encoder("tiny", tmp_path, tmp_path, candidates=8, rounds=1))
+    assert [(found.work, found.k, found.equal) for found in records] == [
+        ("cross-encoder", 8, True),
+        ("cross-encoder-query", 8, True),
+    ]
+    real = cross_encoders.family.Ranker.scores
+    monkeypatch.setattr(cross_encoders.family.Ranker, "scores", lambda *given: real(*given) + 3e-5)
+    (tmp_path / "again").mkdir()
+    assert not any(found.equal for found in cross_encoders.cross_encoder("tiny", tmp_path, tmp_path / "again", 8, 1))
 
 
 def test_passages_that_queries_share_have_the_scores_of_every_pair_by_itself(tmp_path):
@@ -175,7 +193,7 @@ def test_a_tiny_run_writes_records_table_and_figure(tmp_path):
     assert done.returncode == 0, done.stderr
     records = json.loads((tmp_path / "bench" / "bench.json").read_text())
     assert all(list(record) == KEYS for record in records)
-    measured = {"train-step", "encode", "prune", "lookup", "query", "tk-run"} | (
+    measured = {"train-step", "encode", "prune", "lookup", "query", "cross-encoder", "cross-encoder-query", "tk-run"} | (
         {"sparse-encoder"} if find_spec("sentence_transformers") else set()
     )
     measured |= {"encode-2-cores", "encode-2-threads"} if len(os.sched_getaffinity(0)) > 1 else set()

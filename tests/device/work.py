@@ -20,11 +20,11 @@ from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_vectors, weigh
+from epic.rankers import cross_encoder, tk
 from epic.rankers import epic as family
-from epic.rankers import tk
 from epic.training.examples import Example
 from epic.training.resume import State
-from epic.training.train import train
+from epic.training.train import Learner, train
 from epic.training.validation import Validation
 from epic.vectors.at_query_time import compute_vectors, copy_vectors
 from epic.vectors.candidates import Candidates, QuerySet, write_candidates
@@ -34,7 +34,8 @@ from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
-from tests.tk import entry, write_vocabulary
+from tests.tk import entry as tk_entry
+from tests.tk import write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
 
@@ -134,7 +135,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs, _tk]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk]
     with inserted() as card:
 
         @contextmanager
@@ -251,10 +252,29 @@ def _pairs(folder: Path, watched) -> None:
     assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
 
 
+def _cross_encoder(folder: Path, watched) -> None:
+    """Score pairs as on the CPU, and learn from a few triples."""
+    entry = ENTRY | {
+        "family": "cross_encoder",
+        "settings": {"query_pieces": 4, "total_pieces": 15},
+        "loss": "binary-cross-entropy",
+    }
+    ranker = cross_encoder.create(folder / "encoder", entry, [], "cpu")
+    expected = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    ranker.to(ON)
+    with watched("pairs of a cross-encoder"):
+        found = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    for query_id, hits in expected.items():
+        assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-5), query_id
+    with watched("training of a cross-encoder"):
+        learner = Learner.of(cross_encoder, ranker, settings(clip=1.0, weight_decay=0.01), "binary-cross-entropy")
+        learner.learn(Triples().between(0, 8), 1)
+
+
 def _tk(folder: Path, watched) -> None:
     """Train TK in mixed precision, save it, and score a run and some pairs with it."""
     with watched("training TK", "_fused_adam_", "_coalesce"):
-        made = tk.create(folder / "vocabulary", entry(), None, ON)
+        made = tk.create(folder / "vocabulary", tk_entry(), None, ON)
         assert str(next(made.parameters()).device) == ON
         shutil.rmtree(folder / "tk-state", ignore_errors=True)
         arguments = (

@@ -31,6 +31,11 @@ def test_what_does_not_exist_lists_what_does():
         lookup.download_named(PAPER, "x")
     with pytest.raises(InputError, match="there is no encoder x; there are minilm"):
         lookup.encoder_named(SMOKE, "x")
+    assert lookup.encoder_named(SMOKE, "minilm").keys() == {"source", "revision", "sha256"}
+    model = SMOKE["models"][0]
+    elsewhere = model["encoder"] | {"id": "older", "tokenizer": {"source": "a/b", "revision": None}}
+    found = lookup.encoder_named(SMOKE | {"models": [model | {"encoder": elsewhere}]}, "older")
+    assert found == {key: value for key, value in elsewhere.items() if key != "id"}
 
 
 def test_training_depends_on_a_model_but_not_on_how_it_is_shown():

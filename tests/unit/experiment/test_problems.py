@@ -63,3 +63,18 @@ def test_a_row_is_run_on_test_sets_that_there_are(row, sets, message):
     settings = copy.deepcopy(EXPERIMENTS["smoke"])
     next(one for one in settings["rows"] if one["id"] == row)["query_sets"] = sets
     assert [said for _, said in problems(settings) if said.startswith(message)]
+
+
+@pytest.mark.parametrize(
+    ("revision", "refused"), [(None, True), ("main", True), ("7012b9bf7aa900a5d74615ff0824f8ceed09e723", False)]
+)
+def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refused):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    settings["models"][0]["encoder"] |= {"sha256": None, "revision": revision}
+    found = list(problems(settings))
+    assert bool(found) == refused
+    if refused:
+        assert found[0] == (
+            ("models", 0, "encoder", "sha256"),
+            "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256",
+        )
