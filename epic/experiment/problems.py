@@ -162,7 +162,7 @@ def _sizes(settings: dict) -> Iterator[Problem]:
         if train["validate_every"] % train["batch_size"]:
             yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
         if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
-            said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
+            said = f"{wanted} triples (validate_every times max_validations, times members) are more than {MOST_TRIPLES}"
             yield (*place, "max_validations"), f"{said}; no file of triples has so many"
     tuned_on = find(settings["query_sets"], tuning_set(settings))
     for model, place in _trained(settings, "tune"):

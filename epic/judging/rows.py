@@ -1,5 +1,7 @@
 """One row of the results table: its settings, its results, and the published values."""
 
+from pathlib import Path
+
 from epic.core.files import read_json, sha256_of, write_json
 from epic.core.places import placeless
 from epic.corpus.query_counts import refuse_other_ids
@@ -34,10 +36,18 @@ def write_row(row: dict, settings: dict, differs: list, query_sets: list, evalua
     if model:
         cutoff, checkpoint = model
         facts["settings"] |= {"cutoff": read_json(cutoff)["cutoff"], "model_sha256": model_digest(checkpoint)}
+        facts |= _remarks(checkpoint)
     facts["metrics"] = metrics
     facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(query_sets, runs, strict=True)}
     facts["published"] = [judge(entry, metrics, differs) for entry in row["published"]]
     write_json(out, facts)
+
+
+def _remarks(checkpoint) -> dict:
+    """Return what is to be remarked on the training of a row's model, such as a member that did not learn; often nothing."""
+    facts = Path(checkpoint) / "ranker.json"
+    remarks = read_json(facts).get("remarks") if facts.exists() else None
+    return {"remarks": remarks} if remarks else {}
 
 
 def comparison_of(row: dict, headline: str) -> dict:
