@@ -103,10 +103,7 @@ def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, mo
 def test_only_works_that_have_a_bar_can_be_below_it():
     from tests.bench.__main__ import below
 
-    slow = [
-        record(work, 1.79)
-        for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "cross-encoder", "tk-run")
-    ]
+    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "tk-run")]
     assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder", "tk-run"]
     assert below([record("cross-encoder", 1.49), record("cross-encoder-query", 1.0)]) == [record("cross-encoder", 1.49)]
 
