@@ -20,8 +20,10 @@ from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.weigh import query_vectors, weigh
+from epic.rankers import duet
 from epic.rankers import epic as family
 from epic.training.examples import Example
+from epic.training.members import train_all
 from epic.training.resume import State
 from epic.training.train import train
 from epic.training.validation import Validation
@@ -35,6 +37,7 @@ from tests import fake_ranker
 from tests.device.card import ON, inserted
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
+from tests.words import duet_model, write_vocabulary
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café cost", "pools pools", "z y x"]
 QUERIES = {"q": "price of a pool", "r": "x", "none": "", "long": " ".join("abcdefghijklmnopqrstuvwxyz")}
@@ -131,7 +134,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs]
+    parts = [_results, _half, _batches, _train, _pairs, _members]
     with inserted() as card:
 
         @contextmanager
@@ -245,4 +248,33 @@ def _pairs(folder: Path, watched) -> None:
         assert str(loaded.weight.device) == ON
         found = fake_ranker.score(loaded, RUN, QUERIES, Passages(), 0)
     expected = fake_ranker.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 0)
+    assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
+
+
+def _members(folder: Path, watched) -> None:
+    """Train the members of a Duet, cut off and gone on; save, load and score on the card and on the CPU."""
+    for name in ("words", "members", "duet"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    write_vocabulary(folder / "words")
+    for kind in (_Interrupted, State):
+        with watched("members"):
+            ranker = duet.create(folder / "words", duet_model(members=2), [], ON)
+            assert {str(value.device) for value in ranker.parameters()} == {ON}
+            changes = settings(precision="float16", patience=9, max_validations=2)
+            arguments = Validation(QUERIES, QRELS, RUN, 64), changes, "cross-entropy", 7, kind(folder / "members", "key")
+            try:
+                course = train_all(duet, ranker, Triples(), *arguments)
+            except _CutOffError:
+                continue
+    assert [len(history) for history in course.histories] == [2, 2]
+    duet.save(ranker, folder / "duet", str)
+    loaded = duet.load(folder / "duet", CPU | {"device": ON})
+    with torch.no_grad():
+        for member in loaded.members:
+            member.last.bias.fill_(1.0)  # alive, whatever training did
+    with watched("scores of members", "cummax"):
+        found = duet.score(loaded, RUN, QUERIES, Passages(), 64)
+        with torch.no_grad(), torch.autocast("card", torch.float16):
+            assert loaded.pairs(["pool"], ["a pool"]).dtype == torch.float32
+    expected = duet.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 64)
     assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
