@@ -172,11 +172,11 @@ def bm25_of(settings: dict, first_stage: str) -> dict:
 
 
 def encoder_named(settings: dict, encoder: str) -> dict:
-    """Return source, revision and sha256 of an encoder."""
+    """Return source, revision and sha256 of an encoder, and where its tokenizer comes from if that is elsewhere."""
     found = {model["encoder"]["id"]: model["encoder"] for model in settings["models"] if model["encoder"]}
     if encoder not in found:
         raise InputError(f"there is no encoder {encoder}; there are {', '.join(found) or 'none'}")
-    return {key: found[encoder][key] for key in ("source", "revision", "sha256")}
+    return {key: value for key, value in found[encoder].items() if key != "id"}
 
 
 def families_of_models(settings: dict) -> dict[str, str]:

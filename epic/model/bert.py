@@ -151,7 +151,7 @@ class Layer(nn.Module):
 
 
 class Bert(nn.Module):
-    """Embeddings and layers; forward returns the last layer's rows. `segment` is BERT's segment id, of all rows or of each (N,)."""
+    """Embeddings and layers; forward returns the last layer's rows. `segment`: BERT's segment id, of all rows or of each (N,)."""
 
     def __init__(self, config: dict):
         super().__init__()

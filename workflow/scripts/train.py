@@ -7,7 +7,7 @@ from epic.corpus.documents import open_documents
 from epic.experiment.settings import TrainSettings
 from epic.model.device import prepare
 from epic.rankers import family
-from epic.training.card import model_card
+from epic.training.card import model_card, with_sha256
 from epic.training.examples import Examples
 from epic.training.history import write_histories
 from epic.training.members import train_all
@@ -23,7 +23,7 @@ with stage(snakemake):
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))
     course = train_all(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)
-    facts = snakemake.wildcards.experiment, model, params.data, params.train, course.histories
+    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, course.histories
     said = kind.card(model) | {"remarks": course.remarks}
     kind.save(ranker, snakemake.output.checkpoint, partial(model_card, said, *facts))
     write_histories(course.histories, snakemake.output.history)
