@@ -25,9 +25,10 @@ from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.term_weights import load_term_weights
 from epic.model.weigh import query_vectors, weigh
-from epic.rankers import cross_encoder, tk
+from epic.rankers import cross_encoder, duet, tk
 from epic.rankers import epic as family
 from epic.training.examples import Example
+from epic.training.members import train_all
 from epic.training.regress import Portion, RegressSettings, regress
 from epic.training.resume import State
 from epic.training.train import Learner, train
@@ -46,6 +47,8 @@ from tests.generators import DRAWING, write_generator
 from tests.tk import entry, write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
+from tests.words import duet_model
+from tests.words import write_vocabulary as write_words
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café cost", "pools pools", "z y x"]
 QUERIES = {"q": "price of a pool", "r": "x", "none": "", "long": " ".join("abcdefghijklmnopqrstuvwxyz")}
@@ -145,7 +148,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False, generating_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter, _members]
     with inserted() as card:
 
         @contextmanager
@@ -346,3 +349,32 @@ def _generate(folder: Path, watched) -> None:
         assert _queries(folder, ON) == json.loads((folder / "generated.json").read_text())
     with watched("generated queries in float16", "topk"):
         assert len(_queries(folder, ON, "float16")) == len(TEXTS)
+
+
+def _members(folder: Path, watched) -> None:
+    """Train the members of a Duet, cut off and gone on; save, load and score on the card and on the CPU."""
+    for name in ("words", "members", "duet"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    write_words(folder / "words")
+    for kind in (_Interrupted, State):
+        with watched("members"):
+            ranker = duet.create(folder / "words", duet_model(members=2), [], ON)
+            assert {str(value.device) for value in ranker.parameters()} == {ON}
+            changes = settings(precision="float16", patience=9, max_validations=2)
+            arguments = Validation(QUERIES, QRELS, RUN, 64), changes, "cross-entropy", 7, kind(folder / "members", "key")
+            try:
+                course = train_all(duet, ranker, Triples(), *arguments)
+            except _CutOffError:
+                continue
+    assert [len(history) for history in course.histories] == [2, 2]
+    duet.save(ranker, folder / "duet", str)
+    loaded = duet.load(folder / "duet", CPU | {"device": ON})
+    with torch.no_grad():
+        for member in loaded.members:
+            member.last.bias.fill_(1.0)  # alive, whatever training did
+    with watched("scores of members", "cummax"):
+        found = duet.score(loaded, RUN, QUERIES, Passages(), 64)
+        with torch.no_grad(), torch.autocast("card", torch.float16):
+            assert loaded.pairs(["pool"], ["a pool"]).dtype == torch.float32
+    expected = duet.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 64)
+    assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
