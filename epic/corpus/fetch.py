@@ -1,4 +1,4 @@
-"""Published files: kept in a folder of downloads, checked by md5, resumed where a download broke off.
+"""Published files: kept in a folder of downloads, checked by md5 or sha256, resumed where a download broke off.
 
 The folder is `downloads/` below the working directory, or $EPIC_DOWNLOADS. A file that the user has placed there is
 checked and used like a downloaded one; experiments share it, and running a rule again downloads nothing.
@@ -40,16 +40,20 @@ def kept_at(file) -> Path:
     return Path(os.environ.get("EPIC_DOWNLOADS") or "downloads").absolute() / Path(file).name
 
 
-def fetch(urls, md5: str, out, pauses=PAUSES, timeout: float = 30) -> None:
-    """Make `out` the published file: the kept one, or a download from the first mirror that delivers it."""
+def fetch(urls, digest: str, out, pauses=PAUSES, timeout: float = 30) -> None:
+    """Make `out` the published file: the kept one, or a download from the first mirror that delivers it.
+
+    digest: its md5, or its sha256 where that is what was published; they differ in length.
+    """
     kept = kept_at(out)
     if not kept.exists():
-        _download(urls, md5, kept, pauses, timeout)
-    elif (found := digest_of(kept, "md5")) != md5:
+        _download(urls, digest, kept, pauses, timeout)
+    elif (found := digest_of(kept, kind_of(digest))) != digest:
         raise InputError(
-            f"{kept} has md5 {found}, expected {md5}: another file, or a part of it; put the right one there, or move it away"
+            f"{kept} has {kind_of(digest)} {found}, expected {digest}: another file, or a part of it; put the right one there, "
+            "or move it away"
         )
-    log.info("%s: md5 %s as expected", kept, md5)
+    log.info("%s: %s %s as expected", kept, kind_of(digest), digest)
     with replacing(out) as draft:
         try:
             os.link(kept.resolve(), draft)  # the file itself, if the user placed a link to it
@@ -57,17 +61,22 @@ def fetch(urls, md5: str, out, pauses=PAUSES, timeout: float = 30) -> None:
             shutil.copyfile(kept, draft)
 
 
-def _download(urls, md5: str, kept: Path, pauses, timeout: float) -> None:
+def kind_of(digest: str) -> str:
+    """Tell an md5 from a sha256."""
+    return {32: "md5", 64: "sha256"}[len(digest)]
+
+
+def _download(urls, digest: str, kept: Path, pauses, timeout: float) -> None:
     """Download from the first mirror that delivers, or report each mirror's answer."""
     kept.parent.mkdir(parents=True, exist_ok=True)
-    part = kept.with_name(f".{kept.name}.{md5}.part")  # outlives this process; the md5 names the file it is a part of
+    part = kept.with_name(f".{kept.name}.{digest}.part")  # outlives this process; the digest names the file it is a part of
     answers = []
     with _locked(part) as stream:
         if kept.exists():  # another process had the lock, and has finished
             return
         for url in urls:
             try:
-                _from_mirror(url, md5, stream, pauses, timeout)
+                _from_mirror(url, digest, stream, pauses, timeout)
                 os.replace(part, kept)
                 return
             except _GoneError as error:
@@ -75,7 +84,7 @@ def _download(urls, md5: str, kept: Path, pauses, timeout: float) -> None:
                 answers.append(f"  {url}: {error}")
         if not os.fstat(stream.fileno()).st_size:
             part.unlink()
-    remedy = f"Fetch it elsewhere, place it at {kept} (md5 {md5}, which is checked), and repeat the command."
+    remedy = f"Fetch it elsewhere, place it at {kept} ({kind_of(digest)} {digest}, which is checked), and repeat the command."
     raise InputError("\n".join([f"{kept.name}: no mirror delivered it. {remedy}", *answers]))
 
 
@@ -91,20 +100,20 @@ def _locked(part: Path):
                 return
 
 
-def _from_mirror(url: str, md5: str, stream, pauses, timeout: float) -> None:
+def _from_mirror(url: str, digest: str, stream, pauses, timeout: float) -> None:
     """Append to `stream` until the file is whole; pause and ask again, up to the last pause without progress."""
-    waits, furthest, restarted = list(pauses), _size(stream), False
+    waits, furthest, restarted, kind = list(pauses), _size(stream), False, kind_of(digest)
     for asked in itertools.count(1):
         continued = _size(stream) > 0
         try:
             _receive(url, stream, timeout)
-            if (found := _md5(stream)) == md5:
+            if (found := digest_of(stream.name, kind)) == digest:
                 return
             stream.truncate(0)
             if restarted or not continued:
-                raise _GoneError(f"md5 {found}, expected {md5}")
+                raise _GoneError(f"{kind} {found}, expected {digest}")
             restarted = True
-            log.warning("%s: what was resumed has md5 %s, expected %s; starting over", url, found, md5)
+            log.warning("%s: what was resumed has %s %s, expected %s; starting over", url, kind, found, digest)
         except (_InterruptedError, requests.RequestException) as error:
             if _size(stream) > furthest:
                 waits, furthest = list(pauses), _size(stream)
@@ -148,7 +157,7 @@ def _is_page(response) -> bool:
 
 def _append(response, stream) -> None:
     """Write the body after the bytes that are there if the server begins where we asked, else from the start."""
-    if response.status_code == 416:  # no byte is missing, or there are too many: the md5 tells
+    if response.status_code == 416:  # no byte is missing, or there are too many: the digest tells
         return
     start = _size(stream)
     if response.status_code != 206 or not response.headers.get("Content-Range", "").startswith(f"bytes {start}-"):
@@ -173,10 +182,6 @@ def _append(response, stream) -> None:
 
 def _size(stream) -> int:
     return os.fstat(stream.fileno()).st_size
-
-
-def _md5(stream) -> str:
-    return digest_of(stream.name, "md5")
 
 
 class _Page(HTMLParser):

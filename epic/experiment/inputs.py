@@ -70,15 +70,23 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
 
 
 def training(settings: dict, model: str) -> dict:
-    """Name the inputs of a model's training: encoder or published weights, if any, validation queries, triples if it learns."""
+    """Name the inputs of a model's training: encoder, words or weights, if any, validation queries, triples if it learns."""
     entry = find(settings["models"], model, "model")
     judged = _judged_run(lookup.validation_set(settings), trained.train_of(settings, model)["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
+        "vocabulary": output("vocabulary.folder", model=model) if lookup.knows_words(settings, model) else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],
         **{f"validation_{name}": file for name, file in judged.items()},
         **{name: output(f"triples.{name}") if entry["loss"] else [] for name in ("triples", "queries")},
     }
+
+
+def vocabulary(settings: dict, model: str) -> dict:
+    """Name the published words, idf and vectors of a model's vocabulary, those it has."""
+    lookup.words_of(settings, model)
+    words = find(settings["models"], model, "model")["settings"]["words"]
+    return {name: Source(words[name]) if words.get(name) else [] for name in ("vocabulary", "idf", "vectors")}
 
 
 def tuning(settings: dict, model: str, first_stage: str) -> dict:

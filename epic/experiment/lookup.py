@@ -68,6 +68,22 @@ def precomputes(settings: dict, model: str) -> bool:
     return declared(find(settings["models"], model)["family"]).precomputes
 
 
+def knows_words(settings: dict, model: str) -> bool:
+    """Tell whether a model has a vocabulary of words."""
+    return declared(find(settings["models"], model, "model")["family"]).words
+
+
+def words_of(settings: dict, model: str) -> dict:
+    """Return the settings of a model's vocabulary, but for its sources; refuse a model that has none."""
+    if not knows_words(settings, model):
+        raise InputError(f"model {model} has no vocabulary: its family knows no words")
+    said = find(settings["models"], model)["settings"]
+    words = {"tokeniser": said["words"]["tokeniser"]}
+    if not said["words"].get("vocabulary"):
+        words |= {"at_least": said["words"].get("at_least") or 1, "most": said["words"].get("most")}
+    return {"words": words, "dimensions": said["dimensions"] if said["words"].get("vectors") else None}
+
+
 def training_of(model: dict) -> dict:
     """Return a model without the keys that only show it: all that training depends on."""
     return {key: model[key] for key in OF_TRAINING}
@@ -156,12 +172,12 @@ def bm25_of(settings: dict, first_stage: str) -> dict:
 
 
 def encoder_named(settings: dict, encoder: str) -> dict:
-    """Return source, revision and sha256 of an encoder."""
+    """Return source, revision and sha256 of an encoder, and where its tokenizer comes from if that is elsewhere."""
     users = [*settings["models"], *settings["weighters"]]
     found = {user["encoder"]["id"]: user["encoder"] for user in users if user["encoder"]}
     if encoder not in found:
         raise InputError(f"there is no encoder {encoder}; there are {', '.join(found) or 'none'}")
-    return {key: found[encoder][key] for key in ("source", "revision", "sha256")}
+    return {key: value for key, value in found[encoder].items() if key != "id"}
 
 
 def weighter_named(settings: dict, weighter: str) -> dict:

@@ -1,5 +1,6 @@
 """Rules for experiments that a schema cannot state: ids are unique, references exist, sizes fit together."""
 
+import re
 from collections.abc import Iterator
 
 from epic.core.files import InputError
@@ -18,13 +19,14 @@ KEYS_OF_KIND = {
 }
 KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
 MOST_TRIPLES = 100_000_000
+COMMIT = re.compile("[0-9a-f]{40}")
 MIXED = ("float16", "bfloat16")
 Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    of_items = (_twice_given, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
+    of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
     for check in (*of_items, _purposes, _references, _sizes, _triples):
         yield from check(settings)
 
@@ -41,18 +43,35 @@ def _twice_given(settings: dict) -> Iterator[Problem]:
             yield (key,), f"{twice} is given twice"
 
 
+def _downloads(settings: dict) -> Iterator[Problem]:
+    for number, download in enumerate(settings["downloads"]):
+        if ("md5" in download) == ("sha256" in download):
+            yield ("downloads", number), f"{download['file']} needs its md5 or its sha256, and only one of them"
+
+
 def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
         if model["id"] in (TOGETHER, FIRST_STAGES):
             yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
+        yield from _pinned(model, ("models", number))
         try:
             family = declared(model["family"])
         except InputError as error:
             yield ("models", number, "family"), str(error)
             continue
+        if family.words and model["encoder"]:
+            yield ("models", number, "encoder"), f"{model['family']} knows words, not an encoder's word-pieces; say encoder: null"
         for error in Validator(family.settings).iter_errors(model):
             explained = error.schema.get("description") if isinstance(error.schema, dict) else None
             yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
+
+
+def _pinned(user: dict, place: Place) -> Iterator[Problem]:
+    """Yield an encoder without a sha256 that no commit pins."""
+    encoder = user["encoder"]
+    if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
+        said = "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
+        yield (*place, "encoder", "sha256"), said
 
 
 def _first_stages(settings: dict) -> Iterator[Problem]:
@@ -68,6 +87,7 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
 def _weighters(settings: dict) -> Iterator[Problem]:
     used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
     for number, weighter in enumerate(settings["weighters"]):
+        yield from _pinned(weighter, ("weighters", number))
         if weighter["id"] not in used:
             yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
         if weighter["train"]:

@@ -15,6 +15,7 @@ from torch import Tensor
 from epic.core.archives import is_gzip, reading, refuse_bomb, unpacked
 from epic.core.files import InputError, digest_of
 from epic.model.epic import EpicModel
+from epic.model.older_formats import read_pickled
 
 log = logging.getLogger(__name__)
 PUBLISHED = {
@@ -91,7 +92,7 @@ def read_state(path) -> dict[str, Tensor]:
     """Read the state dict of either archive, without running code from it."""
     with reading(path):
         if not is_gzip(path) and not tarfile.is_tarfile(path):
-            return _load(path, path)
+            return read_pickled(path)
         with unpacked(path) as stream, tarfile.open(fileobj=stream, mode="r:") as archive:
             return _from_tar(archive, path)
 
@@ -103,19 +104,8 @@ def _from_tar(archive: tarfile.TarFile, path) -> dict[str, Tensor]:
             with tempfile.TemporaryDirectory() as folder:
                 with open(Path(folder, "weights.p"), "wb") as out:
                     shutil.copyfileobj(archive.extractfile(member), out)  # torch wants a file it can map
-                return _load(Path(folder, "weights.p"), path)
+                return read_pickled(Path(folder, "weights.p"), path)
     raise InputError(f"{path}: the archive has no weights.p")
-
-
-def _load(file, path) -> dict[str, Tensor]:
-    try:
-        found = torch.load(file, map_location="cpu", weights_only=True)
-    except Exception as error:  # torch raises many kinds, from EOFError to UnpicklingError
-        raise InputError(f"{path}: torch cannot read it as weights ({repr(error)[:200]})") from error
-    kinds = {(type(name), isinstance(value, Tensor)) for name, value in found.items()} if isinstance(found, dict) else None
-    if kinds is None or kinds - {(str, True)}:
-        raise InputError(f"{path}: not a state dict")
-    return found
 
 
 def starting_model(encoder, entry: dict, weights, device: str = "cpu") -> EpicModel:

@@ -93,6 +93,20 @@ class Attention(nn.Module):
         context = attend(q, k, v, packed)  # (N, e)
         return self.output.LayerNorm(self.output.dropout(self.output.dense(context)) + x)  # (N, e)
 
+    def first(self, x: Tensor, packed: Packed, rows: Tensor) -> Tensor:
+        """Return the same of the first row of each window alone, (W, e): it sees its whole window, nothing else is computed."""
+        asking, padding = x[rows], packed.padding  # (W, e)
+        q, k, v = self.self["query"](asking), self.self["key"](x), self.self["value"](x)  # (W, e), (N, e), (N, e)
+        if x.device.type == "cpu":
+            parts = zip(
+                q.split(1), *(part.split(padding.lengths) for part in (k, v)), strict=False
+            )  # a filled-up window asks nothing
+            context = torch.cat([self._attend(*(part[None] for part in window), None)[0] for window in parts])  # (W, e)
+        else:
+            visible = None if padding.real is None else padding.real[:, None, None, :]  # (W, 1, 1, T)
+            context = self._attend(q[:, None], padding.pad(k), padding.pad(v), visible)[:, 0]  # (W, e)
+        return self.output.LayerNorm(self.output.dropout(self.output.dense(context)) + asking)  # (W, e)
+
     def _by_window(self, q: Tensor, k: Tensor, v: Tensor, packed: Packed) -> Tensor:
         """Attend window by window, without padding: a padded batch costs twice as much on a CPU, and calls cost little."""
         parts = zip(*(rows.split(packed.padding.lengths) for rows in (q, k, v)), strict=True)
@@ -127,13 +141,17 @@ class Layer(nn.Module):
             return self._feed_forward(x)  # (N, e)
         return torch.cat([self._feed_forward(rows) for rows in x.split(ROWS_AT_A_TIME)])  # (N, e)
 
+    def first(self, x: Tensor, packed: Packed, rows: Tensor) -> Tensor:
+        """Return the first row of each window alone, (W, e)."""
+        return self._feed_forward(self.attention.first(x, packed, rows))  # (W, e)
+
     def _feed_forward(self, x: Tensor) -> Tensor:
         inner = gelu(self.intermediate.dense(x))  # (N, 4e)
         return self.output.LayerNorm(self.output.dropout(self.output.dense(inner)) + x)  # (N, e)
 
 
 class Bert(nn.Module):
-    """Embeddings and layers; forward returns the last layer's rows. `segment` is BERT's segment id of all rows."""
+    """Embeddings and layers; forward returns the last layer's rows. `segment`: BERT's segment id, of all rows or of each (N,)."""
 
     def __init__(self, config: dict):
         super().__init__()
@@ -156,15 +174,30 @@ class Bert(nn.Module):
         """The number of word-pieces that fit between [CLS] and [SEP]."""
         return self.config["max_position_embeddings"] - 2
 
-    def forward(self, packed: Packed, segment: int) -> Tensor:
-        e, rows = self.embeddings, len(packed.ids)
-        if missing := rows_to_add(rows, self.words.weight):
-            packed = packed.with_rows(missing)
-        x = self.words(packed.ids) + e.position_embeddings(packed.positions) + e.token_type_embeddings.weight[segment]  # (N, e)
-        x = e.dropout(e.LayerNorm(x))  # (N, e)
+    def forward(self, packed: Packed, segment: int | Tensor) -> Tensor:
+        rows = len(packed.ids)
+        x, packed = self._embedded(packed, segment)  # (N, e)
         for layer in self.encoder.layer:
             x = layer(x, packed)  # (N, e)
         return x[:rows]
+
+    def first(self, packed: Packed, segment: int | Tensor, rows: Tensor) -> Tensor:
+        """Return the last layer's first row of each window, (W, e), at little cost there; rows: where windows begin (W,)."""
+        x, packed = self._embedded(packed, segment)  # (N, e)
+        for layer in self.encoder.layer[:-1]:
+            x = layer(x, packed)  # (N, e)
+        return self.encoder.layer[-1].first(x, packed, rows)  # (W, e)
+
+    def _embedded(self, packed: Packed, segment: int | Tensor) -> tuple[Tensor, Packed]:
+        """Return the rows that enter the first layer, and how they are packed: a few may have been added at the end."""
+        e = self.embeddings
+        if missing := rows_to_add(len(packed.ids), self.words.weight):
+            packed = packed.with_rows(missing)
+            segment = segment if isinstance(segment, int) else pad(segment, (0, missing))
+        types = e.token_type_embeddings
+        of_segment = types.weight[segment] if isinstance(segment, int) else types(segment)  # (e,) or (N, e)
+        x = self.words(packed.ids) + e.position_embeddings(packed.positions) + of_segment  # (N, e)
+        return e.dropout(e.LayerNorm(x)), packed
 
 
 class Named(nn.Module):

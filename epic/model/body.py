@@ -75,27 +75,39 @@ def body_of(config: dict, folder=None) -> Bert | Other:
     """Make the body for a config.json: untrained, or, if it is not BERT, with the weights of a folder."""
     if "model_type" not in config:
         raise InputError("config.json names no model_type; is it a Hugging Face encoder?")
+    return Bert(DEFAULTS | config) if is_plain_bert(config) else Other(config, folder)
+
+
+def is_plain_bert(config: dict) -> bool:
+    """Tell whether our own body computes what a config.json describes."""
     absolute = config.get("position_embedding_type", "absolute") == "absolute"
-    if config["model_type"] == "bert" and config.get("hidden_act", "gelu") == "gelu" and absolute:
-        return Bert(DEFAULTS | config)
-    return Other(config, folder)
+    return config.get("model_type") == "bert" and config.get("hidden_act", "gelu") == "gelu" and absolute
 
 
 def load_pretrained(folder) -> tuple[Bert | Other, Head]:
     """Load the body of a Hugging Face encoder, and its masked-language-model head or a substitute."""
-    weights = {name: tensor.float() for name, tensor in load_file(Path(folder) / "model.safetensors").items()}
     config = read_json(Path(folder) / "config.json")
     body = body_of(config, folder)
-    prefix = body.model.base_model_prefix if isinstance(body, Other) else "bert"
-    named = {_current(name.removeprefix(f"{prefix}.")): tensor for name, tensor in weights.items()}
+    named = named_weights(folder, body.model.base_model_prefix if isinstance(body, Other) else "bert")
     if isinstance(body, Bert):
-        if absent := [name for name in body.state_dict() if name not in named]:
-            raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
-        body.load_state_dict({name: named[name] for name in body.state_dict()})
+        fill(body, named, folder)
     head = head_of(named, config, body.words.weight)
     found = "its masked-language-model head" if head.learned else "its word embeddings: no head was found"
     log.info("%s: the expansion starts from %s", folder, found)
     return body, head
+
+
+def named_weights(folder, prefix: str = "bert") -> dict[str, Tensor]:
+    """Read the weights of an encoder in float32, by their names within the body."""
+    weights = load_file(Path(folder) / "model.safetensors")
+    return {_current(name.removeprefix(f"{prefix}.")): tensor.float() for name, tensor in weights.items()}
+
+
+def fill(body: Bert, named: dict[str, Tensor], folder) -> None:
+    """Put weights into a body of our own; refuse a file that lacks some."""
+    if absent := [name for name in body.state_dict() if name not in named]:
+        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+    body.load_state_dict({name: named[name] for name in body.state_dict()})
 
 
 def _current(name: str) -> str:

@@ -16,7 +16,7 @@ from epic.experiment.lookup import (
 )
 from epic.experiment.measurements import rows_timed
 from epic.experiment.trained import max_cutoff, train_of, triples_wanted
-from epic.planning import flop, rates, weighters
+from epic.planning import flop, rates, vocabulary, weighters
 from epic.planning.amounts import (
     Collection,
     Cost,
@@ -214,6 +214,7 @@ FORMULAS = {
     "regress": weighters.regress, "reweigh": weighters.reweigh, "tokenise": _tokenise, "passages": _positions,
     "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
+    "vocabulary": vocabulary.cost,
 }  # fmt: skip
 
 

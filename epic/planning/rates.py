@@ -7,7 +7,7 @@ same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti. What G
 from typing import NamedTuple
 
 from epic.corpus.msmarco import QUERIES, VOCABULARY
-from epic.experiment.lookup import find, is_pruned
+from epic.experiment.lookup import find, is_pruned, words_of
 from epic.planning import cards
 from epic.planning.flop import WORD_PIECES, Shape
 
@@ -94,6 +94,19 @@ def store_memory(documents: int) -> int:
     return 1_000 + round(documents * INDEX_OF_STORE / 1e6)
 
 
+def words_in(passages: float) -> float:
+    """Return the number of distinct words in a collection; it grows with the square root of the passages."""
+    return DISTINCT_WORDS * passages**0.5
+
+
+def vocabulary_memory(settings: dict, model: str) -> int:
+    """Return the MB of memory of the job that makes a vocabulary: all words are counted, and vectors are there twice."""
+    words = words_of(settings, model)
+    distinct = 3 * words_in(settings["data"]["count"])  # with a reserve: collections differ
+    known = min(words["words"].get("most") or distinct, distinct)
+    return 500 + round((COUNTED_WORD * distinct + 8 * (words["dimensions"] or 0) * known) / 1e6)
+
+
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
 CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
 PIECES = 2 * WORD_PIECES + 4  # bytes of a passage's word-pieces, and of where they begin
@@ -111,6 +124,8 @@ INDEX_OF_STORE = 330  # of memory a document, while ir_datasets sorts their ids;
 WEIGHTED = 250 * 7  # a passage that DeepCT rewrote, assumed: weights add up to two or three words, each repeated up to 100 times
 INDEXED = 0.21  # Lucene's index for each byte of text, term frequencies only: Anserini's own for MS MARCO has 627 MB
 RUN_LINE, RERANKED_LINE = 42, 54  # measured
+DISTINCT_WORDS = 41_729 / 15_495**0.5  # BlingFire's words in TREC DL 2020's pool; there and in BoolQ they grow by this power
+COUNTED_WORD, WORD_LINE = 101, 32  # a word and its number in memory, and in words.tsv; measured
 QUERY, QUERY_VECTOR, QUERY_VALUES, TRIPLE = 60, 240, 40, 26  # measured
 TRAINING_STATE = 4  # times the weights: epic.training.resume keeps current and best weights and Adam's two moments
 SMALL = 1_000_000  # tables, figures, logs
@@ -128,6 +143,8 @@ PREDICTED = 0.75e-6  # to read one predicted query from a zip, measured
 INDEX = 2 / (8300 * 390)  # a byte of text and thread: 8,300 passages of 390 bytes a second on two threads, measured
 SEARCH = 2 * 0.050  # a query and thread: 26 to 50 ms with 1000 hits on two threads, measured on 100,000 passages
 TOKENISE = 1 / 14e3  # a passage and thread: 15,495 passages of TREC DL 2020's pool, measured
+COUNT_WORDS = {"blingfire": 1 / 13.8e3, "letters": 1 / 33.9e3}  # a passage, besides reading it; the same pool, measured
+READ_VECTORS = {".zip": 1 / 42e6, ".txt": 1 / 185e6}  # a byte: 100,000 lines of 300 numbers of which a fifth is kept, measured
 PRUNE = 24e-6  # a passage, performance
 LOAD_HITS, SCORE_HITS = 2.7e-5, 1.7e-6  # a candidate: read from the disk, scored; performance
 READ_LINE, WRITE_LINE, EVALUATE_LINE = 2.5e-6, 1.6e-6, 3.1e-6  # of a run, measured

@@ -14,14 +14,14 @@ from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
 from epic.experiment.lookup import encoder_named, is_pruned, model_rows
 from epic.experiment.measurements import rows_timed
-from epic.model.encoder import FILES
+from epic.model.encoder import ALL, CONFIG, TOKENIZERS, WEIGHTS, is_cached
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
     "data", "queries", "triples", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages", "candidates", "tune",
-    "replay", "interpret",
+    "replay", "interpret", "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
@@ -143,20 +143,18 @@ def _temporary() -> Path:
 
 
 def _of_hugging_face(settings: dict, jobs: list[Job]):
+    from huggingface_hub import constants
+
     asked = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
+    hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
     for encoder in (encoder_named(settings, name) for name in asked):
-        if not encoder["source"].startswith(("path:", "pypi:")) and not _cached(encoder):
-            from huggingface_hub import constants
-
-            hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
-            size = rates.encoder_named(encoder["source"]).weights
-            yield Absent(encoder["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
-
-
-def _cached(encoder: dict) -> bool:
-    from huggingface_hub import try_to_load_from_cache
-
-    return all(isinstance(try_to_load_from_cache(encoder["source"], name, revision=encoder["revision"]), str) for name in FILES)
+        parts = [(encoder, ALL, rates.encoder_named(encoder["source"]).weights)]
+        if tokenizer := encoder.get("tokenizer"):
+            parts = [(encoder, (CONFIG, WEIGHTS), parts[0][2]), (tokenizer, (TOKENIZERS,), 0)]
+        for part, wanted, size in parts:
+            here = part["source"].startswith(("path:", "pypi:")) or is_cached(part["source"], part["revision"], wanted)
+            if not here:
+                yield Absent(part["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):

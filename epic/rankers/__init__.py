@@ -11,7 +11,8 @@ Training; `ranker` is a torch module, whatever else it is:
     create(encoder, model, start, device)               a ranker before training; model: its entry in the experiment
     pair_scores(ranker, examples, limit)                scores (B, 2) of the relevant and the other passage of each example
     score(ranker, run, queries, documents, budget)      the run with the ranker's scores, for validation
-    NEW_LAYERS                                          prefixes of weights that start at random; they have a rate of their own
+    NEW_LAYERS                                          prefixes of weights that start at random; they have a rate of their own;
+                                                        ranker.NEW_LAYERS goes before it, if the encoder decides
     SPARSE                                              optional: prefixes of embeddings whose gradients are sparse
     save(ranker, out, readme), load(checkpoint, compute) a folder with the weights; readme: from their sha256 to its README.md
     card(model)                                         the card's contents for a model: title, text, use

@@ -1,17 +1,25 @@
 """Families that only score pairs of a query and a passage: everything but the score itself.
 
-A family's module has a class `Ranker`, a torch module with
-    Ranker(settings, encoder)             settings: of its model in the experiment; encoder: a folder, or None
-    pairs(queries, passages)              scores (n,) of n pairs of texts
-and takes the functions below by name. A checkpoint holds ranker.json, model.safetensors, and, if there is an encoder, its
-config and tokenizer.
+A family's module has a class `Ranker`, a torch module, best a `PairRanker`, with
+    Ranker(settings, folder)              settings: of its model in the experiment; folder: of its encoder or vocabulary, the
+                                          checkpoint itself when it is loaded (`is_checkpoint`), or None
+    FILES                                 the files of that folder that a checkpoint keeps, beside ranker.json and weights
+    query(text), passage(text, limit)     word or word-piece numbers; `limit` cuts after so many
+    scores(queries, passages)             scores (n,) of n pairs of such
+    pairs(queries, passages)              the same of texts; enough by itself
+and takes the functions below by name.
 """
 
 import logging
 import shutil
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter_ns
+
+import numpy as np
+import torch
+from torch import Tensor, nn
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
 from epic.core.log import progress
@@ -19,21 +27,72 @@ from epic.corpus.documents import open_documents
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.text_files import read_queries
 from epic.model.checkpoint import WEIGHTS, load_weights, save_weights
+from epic.model.device import PRECISIONS, give_back_memory, out_of_memory, prepare
 from epic.rankers import family
 
 log = logging.getLogger(__name__)
 NEW_LAYERS = ()
 FACTS, OF_ENCODER = "ranker.json", ("config.json", "tokenizer.json")
-PAIRS_AT_A_TIME = 32
+PASSAGES_AT_A_TIME = 20_000  # whose texts and numbers are in memory; a large query set has millions of candidates
+AT_QUERY_TIME = 16_384  # words or word-pieces of a batch, where nothing else is asked for
+
+
+class PairRanker(nn.Module):
+    """A ranker that turns texts into numbers first: once a text, in however many pairs it is."""
+
+    FILES = OF_ENCODER
+
+    def query(self, text: str) -> list[int]:
+        """Return the numbers of a query's words or word-pieces; their count is its cost."""
+        raise NotImplementedError
+
+    def passage(self, text: str, limit: int | None = None) -> list[int]:
+        """Return the numbers of a passage's words or word-pieces, at most `limit`."""
+        raise NotImplementedError
+
+    def scores(self, queries: list[list[int]], passages: list[list[int]]) -> Tensor:
+        """Return scores (n,) of n pairs of numbered texts."""
+        raise NotImplementedError
+
+    def passages(self, texts: list[str], limit: int | None = None) -> list[list[int]]:
+        """Return the numbers of many passages; a family that is faster with many at once does it its own way."""
+        return [self.passage(text, limit) for text in texts]
+
+    def pairs(self, queries: list[str], passages: list[str]) -> Tensor:
+        """Return scores (n,) of n pairs of texts."""
+        return self.scores([self.query(text) for text in queries], self.passages(passages))
+
+
+class OfTexts:
+    """A ranker that only scores pairs of texts, behind the same interface: its numbers are the texts."""
+
+    def __init__(self, ranker: nn.Module):
+        self.scores = ranker.pairs
+
+    def query(self, text: str) -> str:
+        """Return the query as it is."""
+        return text
+
+    def passages(self, texts: list[str], limit: int | None = None) -> list[str]:
+        """Return the passages, cut after `limit` words."""
+        return list(texts) if limit is None else [" ".join(text.split()[:limit]) for text in texts]
+
+
+def numbered(ranker) -> "PairRanker | OfTexts":
+    """Return what turns texts into numbers and scores them."""
+    return ranker if hasattr(ranker, "scores") else OfTexts(ranker)
+
+
+def is_checkpoint(folder) -> bool:
+    """Tell whether a folder is a saved ranker's: its weights are loaded over everything, so none need be read before."""
+    return folder is not None and (Path(folder) / FACTS).exists()
 
 
 def create(encoder, model: dict, start, device: str):
-    """Make a ranker before training."""
-    import torch
-
+    """Make a ranker before training; encoder: the folder of its encoder or its vocabulary, if it has one."""
     torch.manual_seed(model["seed"])
     ranker = family(model["family"]).Ranker(model["settings"], encoder or None)
-    ranker.facts, ranker.encoder = {"family": model["family"], "settings": model["settings"]}, encoder or None
+    ranker.facts, ranker.folder = {"family": model["family"], "settings": model["settings"]}, encoder or None
     return ranker.to(device).eval()
 
 
@@ -43,24 +102,23 @@ def save(ranker, out, readme) -> None:
         raise InputError(f"{out} exists and is no checkpoint; name a new folder")
     with replacing(out) as draft:
         draft.mkdir()
-        write_json(draft / FACTS, ranker.facts | {"encoder": bool(ranker.encoder)})
-        for name in OF_ENCODER if ranker.encoder else ():
-            shutil.copyfile(Path(ranker.encoder) / name, draft / name)
+        kept = getattr(ranker, "FILES", OF_ENCODER) if ranker.folder else ()
+        write_json(draft / FACTS, ranker.facts | {"files": list(kept)})
+        for name in kept:
+            shutil.copyfile(Path(ranker.folder) / name, draft / name)
         save_weights(ranker, draft / WEIGHTS)
         write_text(draft / "README.md", readme(sha256_of(draft / WEIGHTS)))
 
 
 def load(checkpoint, compute: dict):
     """Load a trained ranker, ready for inference."""
-    from epic.model.device import PRECISIONS, prepare
-
     path = Path(checkpoint)
-    if not (path / FACTS).exists():
+    if not is_checkpoint(path):
         raise InputError(f"{path}: not a checkpoint of this kind (no {FACTS})")
     facts = read_json(path / FACTS)
-    encoder = path if facts["encoder"] else None
-    ranker = family(facts["family"]).Ranker(facts["settings"], encoder)
-    ranker.facts, ranker.encoder = {key: facts[key] for key in ("family", "settings")}, encoder
+    folder = path if facts["files"] else None
+    ranker = family(facts["family"]).Ranker(facts["settings"], folder)
+    ranker.facts, ranker.folder = {key: facts[key] for key in ("family", "settings")}, folder
     load_weights(ranker, path / WEIGHTS)
     ranker.precision = PRECISIONS[compute["precision"]]
     return ranker.to(prepare(compute["device"], compute["threads"], compute["precision"])).eval()
@@ -71,56 +129,93 @@ def card(model: dict) -> dict:
     return {"title": model["family"], "text": "Passage re-ranking by scores of pairs of a query and a passage.", "use": []}
 
 
-def pair_scores(ranker, examples: list, limit: int | None):
-    """Return scores of the relevant and the other passage of each example; passages are cut after `limit` words."""
-    texts = [_cut(text, limit) for example in examples for text in (example.relevant, example.other)]
-    return ranker.pairs([example.query for example in examples for _ in range(2)], texts).view(-1, 2)  # (B, 2)
+def pair_scores(ranker, examples: list, limit: int | None) -> Tensor:
+    """Return scores of the relevant and the other passage of each example; passages are cut after `limit` words or pieces."""
+    return numbered(ranker).scores(*numbered_examples(ranker, examples, limit)).view(-1, 2)  # (B, 2)
 
 
-def _cut(text: str, limit: int | None) -> str:
-    return text if limit is None else " ".join(text.split()[:limit])
+def numbered_examples(ranker, examples: list, limit: int | None) -> tuple[list, list]:
+    """Return the queries and the passages of B examples as 2B numbered pairs."""
+    texts = numbered(ranker)
+    queries = [query for query in (texts.query(example.query) for example in examples) for _ in range(2)]
+    return queries, texts.passages([text for example in examples for text in (example.relevant, example.other)], limit)
 
 
 def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) -> dict:
-    """Return the run with the ranker's scores, query by query."""
-    found = {}
-    for query_id, hits in progress(run.items(), desc="queries", unit="query"):
-        values = _scores(ranker, queries[query_id], documents.texts([hit.doc_id for hit in hits]))
-        found[query_id] = [ScoredDoc(hit.doc_id, value) for hit, value in zip(hits, values, strict=True)]
-    return found
+    """Return the run with the ranker's scores; a text is numbered once, and a batch holds candidates of any queries.
+
+    budget: the words or word-pieces of a batch.
+    """
+    texts, rows = numbered(ranker), {}  # rows: document id -> its number, in the order of the run
+    wanted = np.array([rows.setdefault(hit.doc_id, len(rows)) for hits in run.values() for hit in hits], dtype=np.int64)  # (n,)
+    owners = np.repeat(np.arange(len(run)), [len(hits) for hits in run.values()])  # (n,) the query of each pair
+    order, doc_ids, values = np.argsort(wanted, kind="stable"), list(rows), np.empty(len(wanted))  # (n,), and scores (n,)
+    by_document = wanted[order]  # (n,) ascending
+    asked = [texts.query(queries[query_id]) for query_id in run]
+    with progress(total=len(wanted), desc="pairs", unit="pair") as bar:
+        for start in range(0, len(doc_ids), PASSAGES_AT_A_TIME):
+            some = doc_ids[start : start + PASSAGES_AT_A_TIME]
+            passages = texts.passages(documents.texts(some))
+            these = order[slice(*np.searchsorted(by_document, [start, start + len(some)]))]  # (m,)
+            pairs = [asked[owner] for owner in owners[these]], [passages[row - start] for row in wanted[these]]
+            values[these] = scores_of(ranker, *pairs, budget, bar.update)
+    _refuse_unless_finite(values, run, owners)
+    found = iter(values.tolist())
+    return {query_id: [ScoredDoc(hit.doc_id, next(found)) for hit in hits] for query_id, hits in run.items()}
 
 
-def _scores(ranker, query: str, passages: list[str]) -> list[float]:
-    """Score some passages for one query, a few at a time, in the ranker's precision; fewer, from now on, if memory runs out."""
-    import torch
+def _refuse_unless_finite(values: np.ndarray, run: dict, owners: np.ndarray) -> None:
+    """Refuse scores (n,) of a run that are no numbers: they would be sorted somewhere without a word."""
+    if bad := np.flatnonzero(~np.isfinite(values)).tolist():
+        hit = [hit for hits in run.values() for hit in hits][bad[0]]
+        raise InputError(
+            f"query {list(run)[owners[bad[0]]]}, document {hit.doc_id}: the score is not finite ({len(bad)} such); "
+            "set compute.precision to float32, or train with a lower rate"
+        )
 
-    from epic.model.device import give_back_memory
 
+def scores_of(ranker, queries: list, passages: list, budget: int, done: Callable = lambda pairs: None) -> np.ndarray:
+    """Return scores (n,) of n pairs of numbered texts, in the ranker's precision, longest first so that a batch is of like
+    lengths and at most `budget` in all. Batches are smaller from now on if memory runs out; `done` gets their sizes."""
+    sizes = np.array([_size(query) + _size(passage) for query, passage in zip(queries, passages, strict=True)], dtype=np.int64)
+    order = np.argsort(-sizes, kind="stable")  # (n,)
+    ends, values, start = np.cumsum(sizes[order]), np.empty(len(sizes)), 0  # (n,), (n,)
     kind, precision = next(ranker.parameters()).device.type, getattr(ranker, "precision", torch.float32)
-    values: list[float] = []
     with torch.inference_mode(), torch.autocast(kind, precision, enabled=precision != torch.float32):
-        while len(values) < len(passages):
-            some = passages[len(values) : len(values) + getattr(ranker, "at_a_time", PAIRS_AT_A_TIME)]
-            found = _unless_too_large(ranker, query, some)
+        while start < len(order):
+            most = min(budget, getattr(ranker, "budget", budget))
+            before = ends[start - 1] if start else 0
+            some = order[start : max(start + 1, np.searchsorted(ends, before + most, side="right"))]
+            found = _unless_too_large(ranker, [queries[pair] for pair in some], [passages[pair] for pair in some])
             if found is None:
-                ranker.at_a_time = len(some) // 2
-                log.warning("memory ran out with %d passages at a time; going on with %d", len(some), ranker.at_a_time)
+                ranker.budget = int(sizes[some].sum()) // 2
+                log.warning("memory ran out with %d pairs at a time; going on with %d words a batch", len(some), ranker.budget)
                 give_back_memory()
             else:
-                values += found
+                values[some], start = found, start + len(some)
+                done(len(some))
     return values
 
 
-def _unless_too_large(ranker, query: str, passages: list[str]) -> list[float] | None:
-    """Return the scores, None if they do not fit into memory; the error goes, since it holds on to the tensors."""
-    from epic.model.device import out_of_memory
+def _size(text: list[int] | str) -> int:
+    """Return the cost of a numbered text, or of one that stays a text."""
+    return len(text.split()) if isinstance(text, str) else len(text)
 
+
+def _unless_too_large(ranker, queries: list, passages: list) -> list[float] | None:
+    """Return the scores, None if they do not fit into memory; the error goes, since it holds on to the tensors."""
     try:
-        return ranker.pairs([query] * len(passages), passages).float().tolist()
+        return numbered(ranker).scores(queries, passages).float().tolist()
     except (RuntimeError, MemoryError) as error:
         if len(passages) == 1 or not out_of_memory(error):
             raise
         return None
+
+
+def scores_of_texts(ranker, query: str, texts: list[str], budget: int = AT_QUERY_TIME) -> np.ndarray:
+    """Return the scores (n,) of n passages for one query."""
+    source = numbered(ranker)
+    return scores_of(ranker, [source.query(query)] * len(texts), source.passages(texts), budget)
 
 
 def score_run(run: dict, files, compute: dict, budget: int) -> dict:
@@ -130,14 +225,15 @@ def score_run(run: dict, files, compute: dict, budget: int) -> dict:
 
 def timed(search, files, queries: dict[str, str], row: dict, settings: dict, bench):
     """Set up a row at query time."""
-    return Timed(search, files, bench.once(("ranker", files.checkpoint), lambda: load(files.checkpoint, settings["compute"])))
+    ranker = bench.once(("ranker", files.checkpoint), lambda: load(files.checkpoint, settings["compute"]))
+    return Timed(search, files, ranker, settings.get("encode", {}).get("token_budget", AT_QUERY_TIME))
 
 
 class Timed:
     """A row at query time: retrieval, then the texts of the hits, then their scores."""
 
-    def __init__(self, search, files, ranker):
-        self.search, self.documents, self.ranker = search, open_documents(files.manifest), ranker
+    def __init__(self, search, files, ranker, budget: int):
+        self.search, self.documents, self.ranker, self.budget = search, open_documents(files.manifest), ranker, budget
         self.on_disk = [self.documents.folder]
 
     @contextmanager
@@ -152,7 +248,7 @@ class Timed:
         retrieved = perf_counter_ns()
         texts = self.documents.texts(doc_ids)
         loaded = perf_counter_ns()
-        values = _scores(self.ranker, text, texts)
-        sorted(zip([-value for value in values], doc_ids, strict=True))
+        values = scores_of_texts(self.ranker, text, texts, self.budget)
+        sorted(zip((-values).tolist(), doc_ids, strict=True))
         end = perf_counter_ns()
         return {"retrieve": retrieved - start, "load": loaded - retrieved, "score": end - loaded, "total": end - start}

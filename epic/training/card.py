@@ -24,7 +24,9 @@ def model_card(
     settings = _as_markdown({"family": entry["family"], **entry["settings"]})
     if encoder := entry["encoder"]:
         source = code(encoder["source"]) + (f", revision {code(encoder['revision'])}" if encoder["revision"] else "")
-        settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`"}
+        settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`" if encoder["sha256"] else "not pinned"}
+        if tokenizer := encoder.get("tokenizer"):
+            settings |= {"tokenizer": code(tokenizer["source"])}
     if history:
         settings |= _as_markdown({**data, "loss": entry["loss"], "seed": entry["seed"], **train})
     made = f"Experiment `{experiment}`, model `{entry['id']}`, of the package *EPIC, reproduced*." if experiment else ""
@@ -47,6 +49,19 @@ def model_card(
             *use,
         ]
     )
+
+
+def with_sha256(entry: dict, folder) -> dict:
+    """Return a model's entry with the sha256 of its encoder's weights, if none is pinned and the folder says what was found."""
+    from pathlib import Path
+
+    from epic.core.files import read_json
+    from epic.model.encoder import PUBLISHED
+
+    path = Path(folder, PUBLISHED) if entry["encoder"] and entry["encoder"]["sha256"] is None and folder else None
+    if path is None or not path.exists():
+        return entry
+    return entry | {"encoder": entry["encoder"] | {"sha256": read_json(path)["sha256"]}}
 
 
 def _result(entry: dict, history: list[Iteration]) -> list[str]:

@@ -88,7 +88,8 @@ class Learner:
     def of(cls, family, ranker: nn.Module, settings: TrainSettings, loss: str) -> "Learner":
         """Make an optimizer that knows which layers start at random, and which have sparse gradients."""
         scaler = torch.amp.GradScaler(kind_of(ranker), enabled=settings.precision == "float16")
-        optimizer = Optimizer(ranker, settings, tuple(family.NEW_LAYERS), tuple(getattr(family, "SPARSE", ())))
+        new = getattr(ranker, "NEW_LAYERS", family.NEW_LAYERS)  # a ranker may know better: what its encoder had is not new
+        optimizer = Optimizer(ranker, settings, tuple(new), tuple(getattr(family, "SPARSE", ())))
         return cls(family, ranker, settings, loss, optimizer, scaler)
 
     def learn(self, examples: list[Example], iteration: int, factor: float = 1.0) -> tuple[float, float]:

@@ -19,7 +19,7 @@ import torch
 from epic.core.files import write_json, write_text
 from epic.model.device import prepare
 from epic.model.encoder import encoder_folder
-from tests.bench import cores, growth, inputs, lookups, sparse_encoder, works
+from tests.bench import cores, cross_encoders, growth, inputs, lookups, sparse_encoder, tk_run, works
 from tests.bench.figure import draw, label, times
 from tests.bench.measure import Record, arithmetic, copying, pages_kept
 from tests.bench.works import Scale
@@ -28,19 +28,24 @@ PINNED = {"OMP_WAIT_POLICY": "PASSIVE", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS
 LOOKUPS = {"documents": 200_000, "ks": (15, 100, 1000), "rs": (100, 1000, 2000)}
 SCALES = {
     "tiny": Scale(
-        rounds=1, light_rounds=1, batches={4: 8}, base_passages=0, sparse_passages=4, core_passages=4, triples=2, dense_documents=20, prune_documents=50, cold_ks=(10,),
+        rounds=1, light_rounds=1, batches={4: 8}, base_passages=0, sparse_passages=4, core_passages=4, candidates=4, triples=2, dense_documents=20, prune_documents=50, cold_ks=(10,),
         documents=300, ks=(3, 10), rs=(20, 50),
     ),
     "small": Scale(
-        rounds=2, light_rounds=3, batches={8: 16, 32: 32}, base_passages=8, sparse_passages=256, core_passages=64, triples=8,
+        rounds=2, light_rounds=3, batches={8: 16, 32: 32}, base_passages=8, sparse_passages=256, core_passages=64, candidates=32, triples=8,
         dense_documents=2000, prune_documents=5000, cold_ks=(100,), **LOOKUPS,
     ),
     "full": Scale(
-        rounds=5, light_rounds=7, batches={8: 32, 32: 32}, base_passages=16, sparse_passages=256, core_passages=128, triples=8,
+        rounds=5, light_rounds=7, batches={8: 32, 32: 32}, base_passages=16, sparse_passages=256, core_passages=128, candidates=104, triples=8,
         dense_documents=4000, prune_documents=20_000, cold_ks=(15, 100, 1000), **LOOKUPS,
     ),
 }  # fmt: skip
-BARS = {"sparse-encoder": 2.0, "encode-2-cores": 1.8}  # the least that will do, but in tiny runs
+BARS = {
+    "sparse-encoder": 2.0,
+    "encode-2-cores": 1.8,
+    "cross-encoder": 1.5,
+    "tk-run": 2.0,
+}  # the least that will do, but in tiny runs
 SLOWER = 1 / 1.15  # of layers, against one plain store
 HEADINGS = ("work", "model", "batch", "k", "r", "plain", "ours", "ratio", "low-high", "plain MB", "ours MB", "roofline", "equal")
 
@@ -101,6 +106,7 @@ def _all(scale: Scale, scratch: Path, notes: dict):
     yield from cores.two_cores("minilm", model, scratch, scale.core_passages, scale.light_rounds)
     if scale.rounds > 2:
         _information(scale, model, notes)
+    yield from cross_encoders.cross_encoder("minilm", folder, scratch, scale.candidates, scale.rounds)
     yield from works.train_step("minilm", model, scale.triples, scale.rounds)
     del model
     if scale.base_passages:
@@ -113,6 +119,7 @@ def _all(scale: Scale, scratch: Path, notes: dict):
     yield from lookups.lookups(scratch, scale, notes)
     yield from lookups.dense_lookups(scratch, scale)
     yield from lookups.cold_lookups(scratch, scale, notes)
+    yield from tk_run.shared_passages(scratch, scale.sparse_passages, scale.light_rounds)
 
 
 def _information(scale: Scale, model, notes: dict) -> None:
@@ -172,8 +179,12 @@ def _page(records: list[Record], facts: dict, notes: dict) -> str:
         "sparse-encoder: SparseEncoder of sentence-transformers with its own batches, against our encoding with SPLADE's head; at least",
         f"{BARS['sparse-encoder']:.1f}x. encode-2-cores: two shards by one process, against one shard by each of two at once; at least",
         f"{BARS['encode-2-cores']:.1f}x. encode-2-threads: one thread against two, in one process. Both by the wall clock.",
+        "cross-encoder: transformers' BertForSequenceClassification in padded batches of 32, in the order of the run, against packed",
+        f"batches of the pairs of four queries; a pair's seconds, at least {BARS['cross-encoder']:.1f}x. -query: the pairs of one query.",
     ]
-    lines += ["Roofline: useful arithmetic, without padding, against a large matrix product (encode, train-step); bytes read and"]
+    lines += [
+        "Roofline: useful arithmetic, without padding, against a large matrix product (encode, train-step, cross-encoder); bytes read and"
+    ]
     lines += ["written against a copy in memory (prune); bytes of weights against reading memory (query).", ""]
     lines += [f"{facts['machine']['cpu']}; one thread: {rates}; {facts['size']} took {facts['seconds']} s.", ""]
     for title, values in notes.items():

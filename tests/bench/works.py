@@ -39,6 +39,7 @@ class Scale:
     base_passages: int
     sparse_passages: int  # of encoding against SparseEncoder: several batches, so that sorting by length is of use to it
     core_passages: int  # of each of two shards
+    candidates: int  # of each of four queries, for a cross-encoder
     triples: int
     documents: int  # in the store that is looked up
     dense_documents: int

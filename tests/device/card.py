@@ -17,7 +17,17 @@ from torch.utils._pytree import tree_flatten, tree_map
 from torch.utils.backend_registration import _DummyBackendModule, _setup_privateuseone_for_python_backend
 
 NAME, ON, ELSEWHERE = "card", "card:0", 1
-WAITS = {"_local_scalar_dense", "nonzero", "masked_select", "bincount", "_unique2", "unique_dim", "equal", "is_nonzero"}
+WAITS = {
+    "_local_scalar_dense",
+    "nonzero",
+    "masked_select",
+    "bincount",
+    "_unique2",
+    "unique_dim",
+    "equal",
+    "is_nonzero",
+    "_coalesce",
+}
 ALLOCATIONS = {"_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"}  # no launches
 COPIES = {"_to_copy", "copy_"}  # the only operations between devices
 LOWER = ("linear", "mm", "addmm", "bmm", "matmul", "baddbmm")  # what autocast computes in a lower precision
@@ -80,12 +90,13 @@ class OnCard(torch.Tensor):
 
     @staticmethod
     def __new__(cls, held: torch.Tensor, block: Block, index: int):
+        place = {} if held.is_sparse else {"strides": held.stride(), "storage_offset": held.storage_offset()}
         return torch.Tensor._make_wrapper_subclass(
             cls,
             held.size(),
-            strides=held.stride(),
-            storage_offset=held.storage_offset(),
+            **place,
             dtype=held.dtype,
+            layout=held.layout,
             device=f"{NAME}:{index}",
             requires_grad=False,
         )
@@ -228,10 +239,16 @@ class _Mode(TorchDispatchMode):
     def _placed(self, item, block, onto):
         if not isinstance(item, torch.Tensor) or onto is None:
             return item
-        size = item.numel() * item.element_size()
+        size = _bytes(item)
         if block is None and self.card.memory is not None and self.card.bytes + size > self.card.memory:
             raise torch.OutOfMemoryError(f"the card has {self.card.memory} bytes, {self.card.bytes + size} are wanted")
         return OnCard(item, block or Block(self.card, size), onto)
+
+
+def _bytes(item: torch.Tensor) -> int:
+    """Return the bytes of a tensor's content; those of a sparse one, a gradient of embeddings, are few."""
+    parts = (item._indices(), item._values()) if item.is_sparse else (item,)
+    return sum(part.numel() * part.element_size() for part in parts)
 
 
 def _refuse_mixed(name: str, tensors: list) -> None:

@@ -23,11 +23,12 @@ from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.term_weights import load_term_weights
 from epic.model.weigh import query_vectors, weigh
+from epic.rankers import cross_encoder, tk
 from epic.rankers import epic as family
 from epic.training.examples import Example
 from epic.training.regress import Portion, RegressSettings, regress
 from epic.training.resume import State
-from epic.training.train import train
+from epic.training.train import Learner, train
 from epic.training.validation import Validation
 from epic.vectors.at_query_time import compute_vectors, copy_vectors
 from epic.vectors.batches import Budget
@@ -39,6 +40,7 @@ from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
+from tests.tk import entry, write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
 
@@ -87,6 +89,7 @@ class Triples:
 def prepare_work(encoder, folder: Path) -> None:
     """Write checkpoints of both formulations, as they are and with the released code's batches, and the CPU's results."""
     shutil.copytree(encoder, folder / "encoder")
+    write_vocabulary(folder / "vocabulary")
     for formulation in ("released", "paper"):
         plain, beside = folder / formulation, folder / f"{formulation}-batches"
         EpicModel.from_encoder(encoder, formulation, seed=7).eval().save_pretrained(plain)
@@ -137,7 +140,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs, _weighter]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter]
     with inserted() as card:
 
         @contextmanager
@@ -277,3 +280,49 @@ def _pairs(folder: Path, watched) -> None:
         found = fake_ranker.score(loaded, RUN, QUERIES, Passages(), 0)
     expected = fake_ranker.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 0)
     assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
+
+
+def _cross_encoder(folder: Path, watched) -> None:
+    """Score pairs as on the CPU, and learn from a few triples."""
+    entry = ENTRY | {
+        "family": "cross_encoder",
+        "settings": {"query_pieces": 4, "total_pieces": 15},
+        "loss": "binary-cross-entropy",
+    }
+    ranker = cross_encoder.create(folder / "encoder", entry, [], "cpu")
+    expected = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    ranker.to(ON)
+    with watched("pairs of a cross-encoder"):
+        found = cross_encoder.score(ranker, RUN, QUERIES, Passages(), 64)
+    for query_id, hits in expected.items():
+        assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-5), query_id
+    with watched("training of a cross-encoder"):
+        learner = Learner.of(cross_encoder, ranker, settings(clip=1.0, weight_decay=0.01), "binary-cross-entropy")
+        learner.learn(Triples().between(0, 8), 1)
+
+
+def _tk(folder: Path, watched) -> None:
+    """Train TK in mixed precision, save it, and score a run and some pairs with it."""
+    with watched("training TK", "_fused_adam_", "_coalesce"):
+        made = tk.create(folder / "vocabulary", entry(), None, ON)
+        assert str(next(made.parameters()).device) == ON
+        shutil.rmtree(folder / "tk-state", ignore_errors=True)
+        arguments = (
+            Validation(QUERIES, QRELS, RUN, 64),
+            settings(precision="float16"),
+            "hinge",
+            7,
+            State(folder / "tk-state", "key"),
+        )
+        train(tk, made, Triples(), *arguments)
+    shutil.rmtree(folder / "tk", ignore_errors=True)
+    tk.save(made, folder / "tk", str)
+    loaded = tk.load(folder / "tk", CPU | {"device": ON})
+    with watched("TK's scores", "bmm"):
+        found = tk.score(loaded, RUN, QUERIES, Passages(), 24)
+    with watched("TK's scores of pairs", "bmm"), torch.no_grad(), torch.autocast("card", torch.float16):
+        pairs = loaded.pairs(["x", "x", ""], ["price of a pool", "x", "x"])
+        assert pairs.dtype == torch.float32 and str(pairs.device) == ON
+    expected = tk.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 24)
+    for query_id, hits in expected.items():
+        assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-6)

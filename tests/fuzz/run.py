@@ -91,7 +91,15 @@ def _same(one, other) -> bool:
 
 def _is_clear(said: str, format: Format, path: Path) -> bool:
     """A refusal names the file, and of a file of lines the line unless it speaks of the whole; and it is short."""
-    whole = ("empty", "damaged gzip", "not valid YAML", "not a training history", "cannot be read", "not a table")
+    whole = (
+        "empty",
+        "damaged gzip",
+        "not valid YAML",
+        "not a training history",
+        "cannot be read",
+        "not a table",
+        "for none of the",
+    )
     line = not format.lines or " line " in said or any(word in said for word in whole)
     return (
         path.name in said and line and len(said.replace(str(path.parent), "")) < LONGEST and said.isprintable() | ("\n" in said)

@@ -13,20 +13,9 @@ from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
 HEAVY = (
-    "recall",
-    "regress",
-    "reweigh",
-    "tokenise",
-    "train",
-    "candidates",
-    "encode",
-    "prune",
-    "weigh",
-    "tune",
-    "rerank",
-    "latency",
-    "interpret",
-)
+    "recall", "regress", "reweigh", "vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank",
+    "latency", "interpret",
+)  # fmt: skip
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
     # words for people
@@ -38,7 +27,8 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("training/train.py", '"best: iteration', '"the best: iteration', NOTHING),  # a log record
     ("training/card.py", "Not trained further.", "Not trained any further.", NOTHING),
     ("rankers/epic.py", "Passage re-ranking by Expansion", "Re-ranking by Expansion", NOTHING),
-    ("rankers/pairs.py", "PAIRS_AT_A_TIME = 32", "PAIRS_AT_A_TIME = 16", NOTHING),  # of other families
+    ("rankers/pairs.py", "PASSAGES_AT_A_TIME = 20_000", "PASSAGES_AT_A_TIME = 10_000", NOTHING),  # of other families
+    ("rankers/tk_model.py", "SIGMA = 0.1", "SIGMA = 0.2", NOTHING),  # of another family
     ("experiment/families.py", '"load", "timed"', '"timed", "load"', NOTHING),
     # how an experiment is written and checked, what was published, verdicts, figures, pages, plans
     ("experiment/problems.py", "is no multiple of batch_size", "must be a multiple of batch_size", NOTHING),
@@ -57,6 +47,9 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("first_stage/deepct_counts.py", "DECIMALS = 5", "DECIMALS = 6", {"regress", "reweigh"}),  # both join word-pieces
     ("model/term_weights.py", "DROPOUT = 0.1", "DROPOUT = 0.2", {"regress", "reweigh"}),
     ("vectors/reweigh.py", "BLOCK = 128", "BLOCK = 64", {"reweigh"}),
+    ("corpus/make_vocabulary.py", "passages >= at_least", "passages > at_least", {"vocabulary"}),
+    ("corpus/word_vectors.py", "MOST_PARTS = 10", "MOST_PARTS = 9", {"vocabulary"}),
+    ("corpus/words.py", "[a-z0-9]+", "[a-z]+", {"vocabulary"}),  # of EPIC; a family of words reads it too
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
     ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
@@ -92,6 +85,53 @@ def digests(package):
     source = package / "epic" / "rankers" / "epic.py"
     family = {stage: {"source": source, "members": MEMBERS[stage]} if stage in MEMBERS else {} for stage in HEAVY}
     return {stage: code_digest(package / "scripts" / f"{stage}.py", package, **family[stage]) for stage in HEAVY}
+
+
+def test_a_family_of_words_is_trained_again_if_its_words_are_split_otherwise_and_not_if_they_are_found_otherwise(package):
+    family = {"source": ROOT / "tests" / "fake_words.py", "members": MEMBERS["train"]}
+    before = code_digest(package / "scripts" / "train.py", package, **family)
+    changed = {}
+    for module, old, new in (
+        ("words", "[a-z0-9]+", "[a-z]+"),
+        ("vocabulary", "UNKNOWN = -1", "UNKNOWN = -2"),
+        ("make_vocabulary", "passages >= at_least", "passages > at_least"),
+        ("word_vectors", "MOST_PARTS = 10", "MOST_PARTS = 9"),
+        ("word_lists", "{0,17}", "{0,16}"),
+    ):
+        path = package / "epic" / "corpus" / f"{module}.py"
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new, 1))
+        changed[module] = code_digest(package / "scripts" / "train.py", package, **family) != before
+        path.write_text(text)
+    assert [module for module, differs in changed.items() if differs] == ["words", "vocabulary"]
+
+
+@pytest.mark.parametrize(
+    ("module", "before", "after", "rerun"),
+    [
+        ("tk_model", "SIGMA = 0.1", "SIGMA = 0.2", {"train", "tune", "rerank", "latency"}),
+        ("tk_scores", "QUERIES_AT_A_TIME = 1_024", "QUERIES_AT_A_TIME = 512", {"train", "tune", "rerank"}),
+        ("tk", "SPARSE = ", "SPARSE = () or ", {"train"}),
+        ("tk", "Passage re-ranking by Transformer-Kernel", "Re-ranking by Transformer-Kernel", NOTHING),
+        ("tk", "heads must divide it", "heads have to divide it", NOTHING),
+        ("epic", '"equations.theta4")', '"equations.theta4", "x")', NOTHING),
+    ],
+)
+def test_an_edit_of_tk_reruns_the_stages_of_its_own_models_that_compute_with_it(package, module, before, after, rerun):
+    def found():
+        source = package / "epic" / "rankers" / "tk.py"
+        return {
+            stage: code_digest(package / "scripts" / f"{stage}.py", package, source=source, members=members)
+            for stage, members in MEMBERS.items()
+        }
+
+    path, expected = package / "epic" / "rankers" / f"{module}.py", found()
+    text = path.read_text()
+    assert before in text
+    path.write_text(text.replace(before, after, 1))
+    assert {stage for stage, digest in found().items() if digest != expected[stage]} == rerun
+    path.write_text(text)
 
 
 @pytest.mark.parametrize(("module", "before", "after", "rerun"), EDITS, ids=[f"{edit[0]}: {edit[1][:30]}" for edit in EDITS])

@@ -31,6 +31,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "candidates": set(),
     "passages": set(),
     "tokenise": set(),
+    "vocabulary": set(),
     "discard": set(),
     "encode": TENSORS,
     "encoder": set(),

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+import zipfile
 
 import pytest
 import yaml
@@ -31,6 +32,15 @@ RULE = {
     "system": {},
     "baseline": "own-first-stage",
 }
+
+
+OF_WORDS = MODEL | {
+    "id": "known", "family": "tests.fake_words", "prefix": "known", "label": "Known words",
+    "settings": {
+        "words": {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 50, "idf": None, "vectors": "path:glove.zip"},
+        "dimensions": 3,
+    },
+}  # fmt: skip
 
 
 def experiment(**changes):
@@ -109,6 +119,44 @@ def test_beside_epic_it_adds_its_own_jobs_and_no_vectors(tmp_path):
     run = snakemake("results/both/report.html", "--dry-run", directory=tmp_path)
     assert run.returncode == 0, run.stdout[-3000:]
     assert "model=overlap" in run.stdout and not re.search(r"results/both/(encode|prune|weigh)/overlap", run.stdout)
+
+
+@pytest.fixture
+def of_words(tmp_path):
+    """A folder with an experiment whose model knows words, and with a zip of vectors."""
+    (tmp_path / "experiments").mkdir()
+    rows = [ROWS[0], ROWS[1] | {"for": ROWS[1]["for"] | {"model": ["known"]}}]
+    (tmp_path / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment(models=[OF_WORDS], rows=rows)))
+    with zipfile.ZipFile(tmp_path / "glove.zip", "w") as archive:
+        archive.writestr("glove.3d.txt", "the 1 2 3\nof 4 5 6\n")
+    return tmp_path
+
+
+def test_a_family_of_words_gets_a_vocabulary_before_it_is_trained(of_words):
+    run = snakemake("results/mine/report.html", "--dry-run", directory=of_words)
+    assert run.returncode == 0, run.stdout[-3000:]
+    jobs = re.findall(r"^(?:local)?rule (\w+):\n((?:    .*\n)+)", run.stdout, re.MULTILINE)
+    (trained,) = (body for rule, body in jobs if rule == "train")
+    (made,) = (body for rule, body in jobs if rule == "vocabulary")
+    assert "results/mine/vocabulary/known" in trained.split("output:")[0] and "glove.zip" in made
+    assert "results/mine/vocabulary/known" in made.split("output:")[1] and "model=known" in made
+
+
+def test_its_vocabulary_has_the_collection_s_words_with_their_vectors(of_words):
+    run = snakemake("results/mine/vocabulary/known", directory=of_words)
+    assert run.returncode == 0, run.stdout[-3000:]
+    folder = of_words / "results" / "mine" / "vocabulary" / "known"
+    facts, lines = json.loads((folder / "vocabulary.json").read_text()), (folder / "words.tsv").read_text().splitlines()
+    assert facts["words"] == 50 == len(lines) and facts["found"] == 2 and facts["dimensions"] == 3
+    passages = [int(line.split("\t")[1]) for line in lines]
+    assert lines[0].startswith("the\t") and passages == sorted(passages, reverse=True) and passages[-1] >= 2
+
+
+def test_a_model_without_words_has_no_vocabulary(tmp_path):
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment()))
+    run = snakemake("results/mine/vocabulary/overlap", "--dry-run", directory=tmp_path)
+    assert run.returncode and "model overlap has no vocabulary: its family knows no words" in run.stdout
 
 
 @pytest.mark.parametrize(

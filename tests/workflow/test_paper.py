@@ -54,6 +54,7 @@ def seeded(name: str, encoder, sha256: str, files: dict[str, bytes], url: str) -
     find(settings["models"], "authors")["start"]["md5"] = md5(files["epic.p"])
     for download in settings["downloads"]:
         data = files[download["file"]]
+        download.pop("sha256", None)
         download |= {"urls": [f"{url}/{download['file']}"], "bytes": len(data), "md5": md5(data)}
     return settings
 

@@ -4,4 +4,5 @@ from epic.core.stage import stage
 from epic.corpus.fetch import fetch
 
 with stage(snakemake):
-    fetch(snakemake.params.download["urls"], snakemake.params.download["md5"], snakemake.output.file)
+    download = snakemake.params.download
+    fetch(download["urls"], download.get("md5") or download["sha256"], snakemake.output.file)

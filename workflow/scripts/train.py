@@ -7,7 +7,7 @@ from epic.corpus.documents import open_documents
 from epic.experiment.settings import TrainSettings
 from epic.model.device import prepare
 from epic.rankers import family
-from epic.training.card import model_card
+from epic.training.card import model_card, with_sha256
 from epic.training.examples import Examples
 from epic.training.history import write_history
 from epic.training.resume import State, key_of
@@ -18,11 +18,11 @@ with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     settings = TrainSettings(**params.train, validation_token_budget=snakemake.resources.token_budget)
     model, kind = params.model, family(params.model["family"])
-    ranker = kind.create(files.encoder, model, files.start, prepare(params.device, settings.threads))
+    ranker = kind.create(files.encoder or files.vocabulary, model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest)) if model["loss"] else None
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))
     history = train(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)
-    facts = snakemake.wildcards.experiment, model, params.data, params.train, history
+    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, history
     kind.save(ranker, snakemake.output.checkpoint, partial(model_card, kind.card(model), *facts))
     write_history(history, snakemake.output.history)

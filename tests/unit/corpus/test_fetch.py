@@ -53,6 +53,21 @@ def test_a_file_is_kept_and_linked_and_never_downloaded_again(server, folder):
     assert got(folder, url) == CONTENT and len(server.asked) == 1
 
 
+def test_a_file_can_be_checked_by_its_sha256(server, folder):
+    url, sha256 = server.serve("/file", content(CONTENT)), hashlib.sha256(CONTENT).hexdigest()
+    fetch([url], sha256, folder / "out" / "file.zip", NOW)
+    assert (folder / "out" / "file.zip").read_bytes() == CONTENT
+    (folder / "downloads" / "file.zip").write_bytes(b"another")
+    with pytest.raises(InputError, match=f"has sha256 {hashlib.sha256(b'another').hexdigest()}, expected {sha256}: another file"):
+        fetch([url], sha256, folder / "out" / "file.zip", NOW)
+    (folder / "downloads" / "file.zip").unlink()
+    other = server.serve("/other", content(b"x" * len(CONTENT)))
+    with pytest.raises(
+        InputError, match=rf"\(sha256 {sha256}, which is checked\)(.|\n)*sha256 [0-9a-f]{{64}}, expected {sha256}"
+    ):
+        fetch([other], sha256, folder / "out" / "file.zip", NOW)
+
+
 def test_the_first_mirror_with_the_right_bytes_is_taken(server, folder):
     urls = [
         server.serve("/missing", status(404)),

@@ -176,6 +176,11 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s.pop("rows"), r"mine\.yaml line 1: the experiment: the key rows is missing"),
         (lambda s: s.update(rows="none"), r"mine\.yaml line \d+: rows: expected a list"),
         (lambda s: s["encoders"][0].update(sha256="abc"), r"models\.paper\.encoder\.sha256: 'abc' does not match"),
+        (lambda s: s["encoders"][0].update(sha256=None), r"models\.paper\.encoder\.sha256: null is for a Hugging Face name"),
+        (
+            lambda s: s["encoders"][0].update(tokenizer={"source": "a/b"}),
+            r"models\.paper\.encoder\.tokenizer: 'revision' is a required",
+        ),
         (lambda s: s["encoders"].append(s["encoders"][0] | {"id": "minilm"}), r"encoders\.minilm: the id minilm is given twice"),
         (lambda s: s["models"][0].update(encoder="bert"), r"models\.paper\.encoder: no bert in encoders; there are minilm"),
         (
@@ -261,7 +266,10 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s["triples"].update(query_set="test"), r"triples\.query_set: test is for test, expected a set for train"),
         (lambda s: s["evaluate"].update(headline="validation"), r"evaluate\.headline: validation is for validation"),
         (lambda s: s["query_sets"][2].update(relevance=2), r"evaluate\.headline: the table shows MRR@10 from grade 1 on"),
-        (lambda s: s["models"][0].update(family="epik"), r"models\.paper\.family: there is no family epik; there are epic"),
+        (
+            lambda s: s["models"][0].update(family="epik"),
+            r"models\.paper\.family: there is no family epik; there are (\w+, )*epic",
+        ),
         (
             lambda s: s["models"][0]["settings"].update(formulation="other"),
             r"models\.paper\.settings\.formulation: 'other' is not one of",

@@ -31,6 +31,11 @@ def test_what_does_not_exist_lists_what_does():
         lookup.download_named(PAPER, "x")
     with pytest.raises(InputError, match="there is no encoder x; there are minilm"):
         lookup.encoder_named(SMOKE, "x")
+    assert lookup.encoder_named(SMOKE, "minilm").keys() == {"source", "revision", "sha256"}
+    model = SMOKE["models"][0]
+    elsewhere = model["encoder"] | {"id": "older", "tokenizer": {"source": "a/b", "revision": None}}
+    found = lookup.encoder_named(SMOKE | {"models": [model | {"encoder": elsewhere}]}, "older")
+    assert found == {key: value for key, value in elsewhere.items() if key != "id"}
 
 
 def test_a_weighter_s_training_depends_on_nothing_of_the_text_that_it_writes():
@@ -64,6 +69,24 @@ def test_no_param_has_a_setting_that_no_result_depends_on():
     assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
     assert set(PAPER["train"]) - set(trained.watched_training(PAPER, "paper")) == {"validation_token_budget"}
     assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
+
+
+def test_a_vocabulary_depends_on_what_it_is_made_of_and_on_nothing_else():
+    def of(dimensions=3, **words):
+        said = {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 9, "idf": None, "vectors": None} | words
+        model = {
+            "family": "tests.fake_words",
+            "encoder": None,
+            "settings": {"words": said, "dimensions": dimensions, "layers": 1},
+        }
+        return lookup.words_of(SMOKE | {"models": [SMOKE["models"][0] | model]}, SMOKE["models"][0]["id"])
+
+    assert of() == {"words": {"tokeniser": "letters", "at_least": 2, "most": 9}, "dimensions": None} == of(dimensions=300)
+    assert of(vectors="path:v.txt")["dimensions"] == 3
+    assert of(vocabulary="path:w.tsv") == {"words": {"tokeniser": "letters"}, "dimensions": None}  # which words is said there
+    assert of(at_least=None, most=None)["words"] == {"tokeniser": "letters", "at_least": 1, "most": None}
+    with pytest.raises(InputError, match="model paper has no vocabulary"):
+        lookup.words_of(SMOKE, "paper")
 
 
 def test_a_row_may_name_the_test_sets_it_is_run_on():

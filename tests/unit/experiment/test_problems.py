@@ -33,6 +33,24 @@ def test_the_settings_of_a_model_s_own_are_checked_where_they_stand(own, place, 
     assert found == ("models", 1, *place) and said.startswith(message)
 
 
+@pytest.mark.parametrize("digests", [{}, {"md5": "0" * 32, "sha256": "0" * 64}])
+def test_a_download_has_its_md5_or_its_sha256(digests):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    settings["downloads"] = [{"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": None} | digests]
+    ((place, said),) = problems(settings)
+    assert place == ("downloads", 0) and said == "a.zip needs its md5 or its sha256, and only one of them"
+    settings["downloads"][0] = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": None, "sha256": "0" * 64}
+    assert list(problems(settings)) == []
+
+
+def test_a_model_that_knows_words_has_no_encoder():
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    said = {"words": {"tokeniser": "letters"}, "dimensions": 3}
+    settings["models"][1] |= {"family": "tests.fake_words", "settings": said}
+    (found, *_) = problems(settings)
+    assert found == (("models", 1, "encoder"), "tests.fake_words knows words, not an encoder's word-pieces; say encoder: null")
+
+
 @pytest.mark.parametrize(
     ("row", "sets", "message"),
     [
@@ -71,3 +89,18 @@ def test_a_weighter_that_is_not_trained_needs_no_queries():
     settings = copy.deepcopy(EXPERIMENTS["smoke"])
     settings["weighters"][0]["train"] = None
     assert list(problems(settings)) == []
+
+
+@pytest.mark.parametrize(
+    ("revision", "refused"), [(None, True), ("main", True), ("7012b9bf7aa900a5d74615ff0824f8ceed09e723", False)]
+)
+def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refused):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    settings["models"][0]["encoder"] |= {"sha256": None, "revision": revision}
+    found = list(problems(settings))
+    assert bool(found) == refused
+    if refused:
+        assert found[0] == (
+            ("models", 0, "encoder", "sha256"),
+            "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256",
+        )

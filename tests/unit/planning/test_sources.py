@@ -136,6 +136,24 @@ def test_an_encoder_is_fetched_unless_all_its_files_are_cached(paper, monkeypatc
     assert files(paper, Job("train", {"model": "paper"})).keys().isdisjoint({"bert-base-uncased"})
 
 
+def test_an_older_repository_is_cached_if_its_older_files_are_and_its_tokenizer_may_lie_elsewhere(paper, monkeypatch):
+    cached = {("a/older", "config.json"), ("a/older", "pytorch_model.bin")}
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda repo, name, revision: "/a/file" if (repo, name) in cached else None
+    )
+    older = {"id": "older", "source": "a/older", "revision": "0" * 40, "sha256": None}
+    changed = paper | {"models": [paper["models"][0] | {"encoder": older}]}
+    job = Job("encoder", {"encoder": "older"})
+    assert files(changed, job)["older"].hosts == ("huggingface.co",)
+    cached.add(("a/older", "vocab.txt"))
+    assert files(changed, job) == {}
+    changed["models"][0]["encoder"] = older | {"tokenizer": {"source": "a/tokenizer", "revision": "1" * 40}}
+    (absent,) = files(changed, job).values()
+    assert (absent.name, absent.size) == ("a/tokenizer", 0)
+    cached.add(("a/tokenizer", "tokenizer.json"))
+    assert files(changed, job) == {}
+
+
 def test_offline_hugging_face_is_named_as_the_reason(paper, monkeypatch):
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     absent = files(paper, Job("encoder", {"encoder": ENCODER}))["bert-base-uncased"]

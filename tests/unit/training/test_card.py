@@ -4,7 +4,7 @@ import re
 
 from epic.core.visible import one_line
 from epic.rankers import epic as family
-from epic.training.card import model_card
+from epic.training.card import model_card, with_sha256
 from epic.training.history import Iteration
 from tests.hostile import ALL, unseen
 from tests.markdown import Page
@@ -66,3 +66,19 @@ def test_a_card_names_no_folder_outside_of_the_working_directory(monkeypatch, tm
     data = {"data": {"documents": "path:/home/jane-doe/coll"}, "triples": {"dataset": f"path:{tmp_path}/mine#train"}}
     card = model_card(SAID, "mine", entry, data, {}, [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)], "abc")
     assert "jane-doe" not in card and "`path:.../bert`" in card and "path:.../coll" in card and "path:mine\\#train" in card
+
+
+def test_the_sha256_of_an_encoder_that_only_a_revision_pins_is_the_one_that_was_found(tmp_path):
+    entry = ENTRY | {"encoder": ENCODER | {"sha256": None}}
+    assert with_sha256(ENTRY, tmp_path) is ENTRY and with_sha256(entry, tmp_path) is entry and with_sha256(entry, []) is entry
+    assert with_sha256(ENTRY | {"encoder": None}, tmp_path)["encoder"] is None
+    assert "| encoder's sha256 | not pinned |" in model_card(SAID, "mine", entry, DATA, {}, [], "abc")
+    (tmp_path / "published.json").write_text('{"sha256": "77aa"}')
+    found = with_sha256(entry, tmp_path)
+    assert "| encoder's sha256 | `77aa` |" in model_card(SAID, "mine", found, DATA, {}, [], "abc")
+    assert entry["encoder"]["sha256"] is None  # what training depends on stays as it is written
+
+
+def test_a_tokenizer_from_elsewhere_is_named():
+    entry = ENTRY | {"encoder": ENCODER | {"tokenizer": {"source": "google-bert/bert-large-uncased", "revision": None}}}
+    assert "| tokenizer | `google-bert/bert-large-uncased` |" in model_card(SAID, "mine", entry, DATA, {}, [], "abc")
