@@ -136,7 +136,11 @@ def timing(settings: dict, timed: str, in_one_pass: Callable[[str], bool] = lamb
 
 
 def _at_query_time(settings: dict, row: dict, in_one_pass: Callable[[str], bool]) -> dict:
-    files = {"lucene": output("index.lucene", first_stage=row["first_stage"])}
+    system = measurements.answering(row)
+    files = {"lucene": output("index.lucene", first_stage=system["first_stage"])}
+    if "timed" in row:  # nothing was tuned: the published run says how many hits were re-ranked
+        files |= {"manifest": output("data.manifest"), "checkpoint": output("train.checkpoint", model=system["model"])}
+        files |= {name: [] for name in ("cutoff", "store", "shards", "run")}
     if row["kind"] == "model":
         more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
         files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store", "shards")}
@@ -171,7 +175,7 @@ def values(row: str, query_set: str) -> Output:
 
 
 def row_facts(settings: dict, row: str) -> dict:
-    """Name evaluations and runs of a row, and its cut-off if it re-ranks; no files for a row that is not run."""
+    """Name evaluations and runs of a row, its cut-off if it re-ranks, the model it is timed with; no files for a row not run."""
     found = find(settings["rows"], row, "row")
     sets = lookup.sets_of(settings, found)
     if not sets:
@@ -182,13 +186,14 @@ def row_facts(settings: dict, row: str) -> dict:
     files["counts"] = [output("queries.counts", query_set=name) for name in sets]
     if found["kind"] == "model":
         files |= {name: reranking(settings, row, sets[0])[name] for name in ("cutoff", "checkpoint")}
+    if "timed" in found:
+        files["checkpoint"] = output("train.checkpoint", model=found["timed"]["model"])
     return files
 
 
 def page_latency(settings: dict, row: str, timed: Callable[[str], str]) -> Within | list:
     """Name the latency that a row's page shows; timed: gives the measurement of a row that is timed."""
-    is_timed = find(settings["rows"], row, "row")["kind"] in measurements.TIMED
-    return latency_of(row, timed(row)) if is_timed else []
+    return latency_of(row, timed(row)) if measurements.is_timed(find(settings["rows"], row, "row")) else []
 
 
 def own_values(settings: dict, row: str) -> list[Output]:
@@ -255,6 +260,11 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     return found if settings["encode"]["passages"] == "all" else found | {"frequencies": {}}  # else most values are not known
 
 
+def costs(settings: dict) -> dict[str, Output]:
+    """Name the costs of each model that precomputes."""
+    return by_model(settings)["costs"]
+
+
 def by_row(settings: dict) -> dict[str, dict]:
     """Name, for each row that is run, its latency and the values on the headline query set; timings by measurement and row."""
     headline = settings["evaluate"]["headline"]
@@ -292,4 +302,5 @@ def query_files(settings: dict) -> dict[str, Output]:
 
 def checkpoints(settings: dict) -> dict[str, Output]:
     """Name the checkpoints by model."""
-    return {model: output("train.checkpoint", model=model) for model in lookup.systems(settings)}
+    models = [*lookup.systems(settings), *measurements.timed_systems(settings)]
+    return {model: output("train.checkpoint", model=model) for model in dict.fromkeys(models)}

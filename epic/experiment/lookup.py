@@ -295,4 +295,8 @@ def row_settings(settings: dict, row: dict) -> dict:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
+    if "timed" in row:
+        items = (("model", "models", training_of), ("first_stage", "first_stages", dict))
+        of = {key: shown(find(settings[kind], row["timed"][key])) for key, kind, shown in items}
+        found["timed"] = of | {"hits": row["timed"]["hits"]}
     return found

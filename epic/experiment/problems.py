@@ -8,6 +8,7 @@ from epic.experiment.families import declared
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
+from epic.experiment.timing_checks import timing_problems
 from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
 from epic.experiment.yaml_lines import Place
 
@@ -27,7 +28,7 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
     of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
-    for check in (*of_items, _purposes, _references, _sizes, _triples):
+    for check in (*of_items, _purposes, _references, _sizes, _triples, timing_problems):
         yield from check(settings)
 
 
@@ -169,7 +170,7 @@ def _sizes(settings: dict) -> Iterator[Problem]:
         if train["validate_every"] % train["batch_size"]:
             yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
         if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
-            said = f"{wanted} triples (validate_every times max_validations) are more than {MOST_TRIPLES}"
+            said = f"{wanted} triples (validate_every times max_validations, times members) are more than {MOST_TRIPLES}"
             yield (*place, "max_validations"), f"{said}; no file of triples has so many"
     tuned_on = find(settings["query_sets"], tuning_set(settings))
     for model, place in _trained(settings, "tune"):

@@ -14,9 +14,9 @@ def tune_of(settings: dict, model: str) -> dict:
 
 
 def triples_of(settings: dict, model: str) -> int:
-    """Return the number of triples that a model's training may use."""
-    train = train_of(settings, model)
-    return train["max_validations"] * train["validate_every"]
+    """Return the number of triples that a model's training may use; members are trained on consecutive ones."""
+    train, members = train_of(settings, model), find(settings["models"], model, "model")["settings"].get("members", 1)
+    return train["max_validations"] * train["validate_every"] * members
 
 
 def triples_wanted(settings: dict) -> int:

@@ -1,5 +1,7 @@
 """One row of the results table: its settings, its results, and the published values."""
 
+from pathlib import Path
+
 from epic.core.files import read_json, sha256_of, write_json
 from epic.core.places import placeless
 from epic.corpus.query_counts import refuse_other_ids
@@ -26,18 +28,37 @@ def metrics_of(query_sets: list, evaluations: list, answers: list, counts: list)
 def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluated: tuple, runs: list, model, out) -> None:
     """Write everything about a row that is deterministic; evaluated: its values, queries without hits, and judged queries.
 
-    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, else None.
+    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, without a
+    cut-off of one that is only timed with a model, else None.
     """
     metrics = metrics_of(query_sets, *evaluated)
     facts = {key: row.get(key) for key in ("id", "label", "group", "kind", "first_stage", "model", "keep")}
     facts["settings"] = placeless(settings)
     if model:
         cutoff, checkpoint = model
-        facts["settings"] |= {"cutoff": read_json(cutoff)["cutoff"], "model_sha256": model_digest(checkpoint)}
+        of = facts["settings"] if cutoff else facts["settings"]["timed"]
+        of |= ({"cutoff": read_json(cutoff)["cutoff"]} if cutoff else {}) | {"model_sha256": model_digest(checkpoint)}
+        facts |= _remarks(checkpoint)
+    if "timed" in settings:
+        facts["sources"] = sources_of(settings["timed"])
     facts["metrics"] = metrics
     facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(query_sets, runs, strict=True)}
     facts["published"] = [judge(entry, metrics, differs) for entry in row["published"]]
     write_json(out, facts)
+
+
+def _remarks(checkpoint) -> dict:
+    """Return what is to be remarked on the training of a row's model, such as a member that did not learn; often nothing."""
+    facts = Path(checkpoint) / "ranker.json"
+    remarks = read_json(facts).get("remarks") if facts.exists() else None
+    return {"remarks": remarks} if remarks else {}
+
+
+def sources_of(timed: dict) -> dict[str, str]:
+    """Say where the numbers of a published run come from that is timed by running a model."""
+    model, first_stage = timed["model"]["id"], timed["first_stage"]["id"]
+    ran = f"the model {model}, run here over the first {timed['hits']} hits of {first_stage}"
+    return {"effectiveness": "the published run", "latency": ran}
 
 
 def comparison_of(row: dict, headline: str) -> dict:

@@ -95,7 +95,9 @@ def _of_datasets(settings: dict, jobs: list[Job]):
 
 def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
     """Tell whether a job opens the collection: a row with a store does not, a row that keeps all terms does."""
-    full = {row["id"] for row in model_rows(settings) if not is_pruned(row)}
+    full = {row["id"] for row in model_rows(settings) if not is_pruned(row)} | {
+        row["id"] for row in settings["rows"] if "timed" in row
+    }
     named = [job.wildcards["row"] for job in jobs if job.rule == "rerank"]
     named += [row["id"] for job in jobs if job.rule == "latency" for row in rows_timed(settings, job.wildcards["timed"])]
     return any(job.rule in READ_DOCUMENTS for job in jobs) or not full.isdisjoint(named)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from epic.core.files import InputError, replacing
 from epic.core.visible import one_line
-from epic.training.history import best_of, read_history
+from epic.training.history import best_of, read_histories
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
 PAPER_BLUE, BEST_RED = "#4c72b0", "#c44e52"
@@ -32,24 +32,29 @@ def frequencies_figure(frequencies, title: str, outs) -> None:
 
 def training_figure(history, title: str, outs) -> None:
     """Draw the course of training: loss and accuracy on the triples, and the validation value that chooses the model."""
-    iterations = read_history(history)
-    if not iterations:
+    histories = read_histories(history)
+    if not any(histories):
         raise InputError(f"{history}: this model was not trained (loss: null), so there is no course of training to draw")
-    _, triples, losses, right_order, validations, _ = zip(*iterations, strict=True)
-    best = best_of(iterations)
     with drawn(outs, columns=2) as (left, right):
-        for values, color, label in ((losses, PAPER_BLUE, "loss"), (right_order, "0.6", "pairwise accuracy")):
-            left.plot(triples, values, marker="o", ms=3, label=label, color=color)
+        for number, iterations in enumerate(histories, start=1):
+            _, triples, losses, right_order, validations, _ = zip(*iterations, strict=True)
+            for values, color, label in ((losses, PAPER_BLUE, "loss"), (right_order, "0.6", "pairwise accuracy")):
+                left.plot(triples, values, marker="o", ms=3, label=label if number == 1 else None, color=color)
+            best = best_of(iterations)
+            right.plot(triples, validations, marker="o", ms=3, color=PAPER_BLUE)
+            right.plot([best.triples], [best.validation], marker="o", ms=8, mfc="none", color=BEST_RED)
+            if len(histories) > 1:
+                right.annotate(
+                    str(number), xy=(triples[-1], validations[-1]), xytext=(4, 0), textcoords="offset points", fontsize=7
+                )
         left.set_ylim(bottom=0)
         left.legend(frameon=False, fontsize=8)
         left.set_title(title, fontsize=10, loc="left")
-        right.plot(triples, validations, marker="o", ms=3, color=PAPER_BLUE)
-        right.plot([best.triples], [best.validation], marker="o", ms=8, mfc="none", color=BEST_RED)
-        text = f"best: {best.validation:.4f}, iteration {best.iteration}"
+        text = f"best: {best.validation:.4f}, iteration {best.iteration}" if len(histories) == 1 else "the best of each member"
         right.annotate(text, xy=(0.98, 0.05), xycoords="axes fraction", ha="right", fontsize=8, color=BEST_RED)
         right.set_ylabel("validation MRR@10")
         for axes in (left, right):
-            axes.set_xlabel("triples")
+            axes.set_xlabel("triples" if len(histories) == 1 else "triples of a member")
             axes.margins(x=0.1)
 
 
@@ -60,17 +65,18 @@ def drawable(text: str) -> str:
 
 
 @contextmanager
-def drawn(outs, columns: int, size: tuple[float, float] | None = None):
-    """Yield the axes of a figure, and write it to every path of `outs`, the same bytes whenever it is drawn."""
+def drawn(outs, columns: int, size: tuple[float, float] | None = None, height_ratios=(1,), width_ratios=None):
+    """Yield the axes of a figure, row by row, and write it to every path of `outs`, the same bytes whenever it is drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     size = size or (6.4 if columns == 1 else 8, 3.2)
-    figure, axes = pyplot.subplots(1, columns, figsize=size, layout="constrained", squeeze=False)
-    yield tuple(axes[0])
-    for panel in axes[0]:
+    ratios = {"height_ratios": height_ratios, "width_ratios": width_ratios}
+    figure, axes = pyplot.subplots(len(height_ratios), columns, figsize=size, layout="constrained", squeeze=False, **ratios)
+    yield tuple(axes.flat)
+    for panel in axes.flat:
         panel.spines[["top", "right"]].set_visible(False)
     for out in outs:
         kind = Path(out).suffix[1:]

@@ -7,8 +7,8 @@ from epic.core.markdown import as_text, code, markdown_table, plain
 from epic.evaluation.significance import compare, holm, paired, side_by_side
 from epic.judging.rows import published_ms
 from epic.latency.timings import overhead
-from epic.report.row_page import published_lines
-from epic.training.history import best_of, read_history
+from epic.report.row_page import published_lines, remarked
+from epic.training.history import Iteration, best_of, read_histories
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
 SHOWN = 5  # words of a text
@@ -23,7 +23,7 @@ def write_model(model: dict, files: dict, first: dict, tests: list[dict], about:
     """
     rows = [read_json(path) for path in files["rows"].values()]
     lines = [f"# {plain(model['label'])}", "", f"Model {code(model['id'])} of: {plain(about['title'])}.", ""]
-    lines += _training(files["history"])
+    lines += _training(files["history"], rows)
     lines += _section("Effectiveness", _effectiveness(rows))
     lines += _section("Published values", _published(rows))
     lines += _section("Against its first stages", _tests(tests, about["alpha"]))
@@ -38,12 +38,20 @@ def _section(heading: str, lines: list[str]) -> list[str]:
     return [f"## {heading}", "", *lines] if lines else []
 
 
-def _training(history) -> list[str]:
-    found = read_history(history) if history else []
-    if not found:
+def _training(history, rows: list[dict]) -> list[str]:
+    histories = read_histories(history) if history else []
+    if not any(histories):
         return ["Not trained here: its weights are those that it starts from.", ""]
-    best = best_of(found)
-    return [f"Trained here: best of {len(found)} validations is number {best.iteration}, MRR@10 {best.validation:.4f}.", ""]
+    if len(histories) == 1:
+        return [f"Trained here: {_best(histories[0])}.", ""]
+    lines = [f"Trained here: {len(histories)} members, whose scores are added up.", ""]
+    lines += [f"{number}. The {_best(one)}." for number, one in enumerate(histories, start=1)]
+    return [*lines, "", *remarked([remark for row in rows for remark in row.get("remarks", [])])]
+
+
+def _best(history: list[Iteration]) -> str:
+    best = best_of(history)
+    return f"best of {len(history)} validations is number {best.iteration}, MRR@10 {best.validation:.4f}"
 
 
 def _effectiveness(rows: list[dict]) -> list[str]:
@@ -106,7 +114,7 @@ def _latency(rows: list[dict], first: dict, files: dict) -> list[str]:
     frame = pd.DataFrame(
         {
             "row": row,
-            "ms per query": f"{found['ms']['total']['mean']:.2f}",
+            "ms per query": f"{found['ms']['total']['mean']:.2f}{_fewer(found)}",
             "95 % interval": "{:.2f} to {:.2f}".format(*found["ms"]["total"]["interval"]),
             "p95": f"{found['ms']['total']['p95']:.2f}",
             "cold": f"{found['cold']['total']['mean']:.2f}" if found["cold"] else None,
@@ -118,6 +126,10 @@ def _latency(rows: list[dict], first: dict, files: dict) -> list[str]:
     beside = len(next(iter(timed.values()))["together"])
     said_of = f"In milliseconds, of one measurement in which {beside} rows took turns; the paper's are of its own hardware."
     return [markdown_table(frame, right=[name for name in frame.columns if name != "row"]), "", said_of, ""]
+
+
+def _fewer(latency: dict) -> str:
+    return f" ({latency['queries']} queries)" if "instead_of" in latency else ""
 
 
 def _beyond(timings: dict, row: str, first: str | None) -> str | None:

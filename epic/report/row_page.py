@@ -14,7 +14,10 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
     row = read_json(row_path)
     lines = [f"# {plain(row['label'])}", "", f"Row `{row['id']}`, {plain(row['group'].lower())}.", ""]
     lines += _effectiveness(row) if row["metrics"] else ["**Not run here**; the published values are:", ""]
+    lines += remarked(row.get("remarks", []))
     lines += published_lines(row["published"])
+    if "sources" in row:
+        lines += [f"Effectiveness: {plain(row['sources']['effectiveness'])}. Latency: {plain(row['sources']['latency'])}.", ""]
     if latency_path:
         lines += _latency(read_json(latency_path), published_ms(row))
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
@@ -34,6 +37,11 @@ def _effectiveness(row):
         frame = as_text(means, ".4f").to_frame("mean").T.reset_index(names=f"{name}, {found['queries']} queries{partly}")
         lines += [markdown_table(frame, right=means.index), ""]
     return lines
+
+
+def remarked(remarks: list[str]) -> list[str]:
+    """Return what is to be remarked on a model's training, each once."""
+    return [line for remark in dict.fromkeys(remarks) for line in (f"**Remark:** {plain(remark)}", "")]
 
 
 def published_lines(published: list[dict], rows: list[str] | None = None) -> list[str]:
@@ -69,6 +77,10 @@ def _latency(latency, published):
         if found["mean"]
     )
     lines = [markdown_table(frame, right=frame.columns[1:])]
+    if "reranked" in latency:
+        lines += ["", f"Hits that are re-ranked for a query: {latency['reranked']}."]
+    if "instead_of" in latency:
+        lines += ["", f"Timed on {latency['queries']} queries, the first of the {latency['instead_of']:,} of faster rows."]
     if latency["cold"]:
         lines += ["", f"Files out of memory beforehand: {latency['cold']['total']['mean']:.2f} ms in the mean, same queries."]
     else:

@@ -11,13 +11,14 @@ FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [{tag
 
 
 def model_card(
-    said: dict, experiment: str | None, entry: dict, data: dict, train: dict, history: list[Iteration], weights: str
+    said: dict, experiment: str | None, entry: dict, data: dict, train: dict, histories: list[list[Iteration]], weights: str
 ) -> str:
     """Return README.md of a checkpoint whose weights have the sha256 `weights`; the same bytes for the same run.
 
-    said: title, text and use, from the model's family; entry: the model in the experiment.
+    said: title, text and use, from the model's family, and remarks on its training, if any; entry: the model in the experiment;
+    histories: of each member of the model, which most have one of.
     """
-    from epic.core.markdown import cell, code
+    from epic.core.markdown import cell, code, plain
     from epic.core.places import placeless
 
     entry, data = placeless(entry), placeless(data)
@@ -27,7 +28,7 @@ def model_card(
         settings |= {"encoder": source, "encoder's sha256": f"`{encoder['sha256']}`" if encoder["sha256"] else "not pinned"}
         if tokenizer := encoder.get("tokenizer"):
             settings |= {"tokenizer": code(tokenizer["source"])}
-    if history:
+    if any(histories):
         settings |= _as_markdown({**data, "loss": entry["loss"], "seed": entry["seed"], **train})
     made = f"Experiment `{experiment}`, model `{entry['id']}`, of the package *EPIC, reproduced*." if experiment else ""
     use = ["## Use", "", "```python", *said["use"], "```", ""] if said["use"] else []
@@ -39,7 +40,8 @@ def model_card(
             said["text"],
             *([made] if made else []),
             "",
-            *_result(entry, history),
+            *_result(entry, histories),
+            *(plain(remark) for remark in said.get("remarks", [])),
             f"sha256 of the weights: `{weights}`.",
             "",
             "| setting | value |",
@@ -64,7 +66,7 @@ def with_sha256(entry: dict, folder) -> dict:
     return entry | {"encoder": entry["encoder"] | {"sha256": read_json(path)["sha256"]}}
 
 
-def _result(entry: dict, history: list[Iteration]) -> list[str]:
+def _result(entry: dict, histories: list[list[Iteration]]) -> list[str]:
     from epic.core.markdown import code
 
     if entry["start"]:
@@ -72,11 +74,20 @@ def _result(entry: dict, history: list[Iteration]) -> list[str]:
         lines = [f"Weights trained by the paper's authors, from {code(entry['start']['source'])}{checked}."]
     else:
         lines = ["Started from the pre-trained encoder." if entry["encoder"] else "Started anew."]
-    if not history:
+    if not any(histories):
         return [*lines, "Not trained further."]
+    if len(histories) == 1:
+        return [*lines, *_best(histories[0])]
+    lines += [f"The sum of {len(histories)} members, each trained on the triples after those of the one before:", ""]
+    for number, history in enumerate(histories, start=1):
+        first, second = _best(history)
+        lines.append(f"{number}. {first} {second}")
+    return [*lines, ""]
+
+
+def _best(history: list[Iteration]) -> list[str]:
     best = best_of(history)
     return [
-        *lines,
         f"Validation MRR@10 **{best.validation:.4f}** at iteration {best.iteration} of {len(history)} ({best.triples} triples);",
         f"training loss {best.loss:.4f}, pairwise accuracy {best.accuracy:.3f} there.",
     ]

@@ -62,6 +62,10 @@ class State:
         self.folder, self.key, self.clock, self.kind, self.best = Path(folder, key[:16]), key, clock, kind, best
         self._saved_at, self._sums = clock(), {}  # sums: sha256 of the best weights by iteration
 
+    def inside(self, name: str) -> "State":
+        """Return the state of a part of this run, in a folder of its own beside this one's."""
+        return type(self)(self.folder.parent / name, self.key, self.clock)
+
     def save(self, history: list[Iteration], model, optimizer, scaler, last: bool = False) -> None:
         """Save the run as it is after a validation, if that is the best, the last, or long after the one that was saved before.
 

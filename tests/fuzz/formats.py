@@ -45,6 +45,7 @@ TIMINGS = b"query_id\tpass\tretrieve_ns\ttotal_ns\n" + b"".join(f"{query}\twarm\
 HISTORY = (
     b"iteration\ttriples\tloss\taccuracy\tvalidation\tseconds\n1\t512\t0.7\t0.5\t0.25\t1.5\n2\t1024\t0.6\t0.75\t0.3333\t1.4\n"
 )
+HISTORIES = b"member\titeration\ttriples\tloss\taccuracy\tvalidation\tseconds\n1\t1\t512\t0.7\t0.5\t0.25\t1.5\n2\t1\t512\t0.6\t0.75\t0.3333\t1.4\n"
 FREQUENCIES = b"value\tcount\n-1.2\t1\n0.0\t5\n0.1\t1\n1.3\t2\n"
 COUNTS = b'{"-12": 1, "0": 5, "1": 1, "13": 2}\n'
 SHARD = b'{"documents": 3, "vocabulary": 3}\n'
@@ -222,6 +223,14 @@ def faults_of_history(found, path) -> Iterator[str]:
             yield "iterations that are not counted from 1, or shares that are not in 0..1"
     if any(after.triples <= before.triples for before, after in pairwise(found)):
         yield "triples that do not grow"
+
+
+def faults_of_histories(found, path) -> Iterator[str]:
+    """Judge the histories of members."""
+    if len(found) > 1 and not all(found):
+        yield "a member without an iteration"
+    for history in found:
+        yield from faults_of_history(history, path)
 
 
 def faults_of_counts(found, path) -> Iterator[str]:
@@ -512,7 +521,7 @@ def formats() -> list[Format]:
     from epic.first_stage.predicted_queries import predictions
     from epic.latency.timings import read_totals
     from epic.model.query_vector import read_vectors
-    from epic.training.history import read_history
+    from epic.training.history import read_histories, read_history
     from epic.vectors.frequencies import read_frequencies
 
     def predicted(samples: int | None):
@@ -551,6 +560,7 @@ def formats() -> list[Format]:
         Format("per-query values", plain("v.tsv", VALUES), read_values, faults_of_values, lines=False),
         Format("timings", plain("t.tsv", TIMINGS), read_totals, faults_of_timings, lines=False),
         Format("history", plain("history.tsv", HISTORY), read_history, faults_of_history),
+        Format("histories of members", plain("history.tsv", HISTORIES), read_histories, faults_of_histories),
         Format("frequencies", plain("f.tsv", FREQUENCIES), read_frequencies, faults_of_counts),
         Format("frequencies of a shard", one_of(lambda: {"header.json": SHARD, "frequencies.json": COUNTS}), _read_shard, faults_of_counts, lines=False),
         Format("store header", one_of(lambda: _files_of_store(*doc_ids), "header.json"), _read_store, faults_of_store, lines=False),

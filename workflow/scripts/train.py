@@ -9,9 +9,9 @@ from epic.model.device import prepare
 from epic.rankers import family
 from epic.training.card import model_card, with_sha256
 from epic.training.examples import Examples
-from epic.training.history import write_history
+from epic.training.history import write_histories
+from epic.training.members import train_all
 from epic.training.resume import State, key_of
-from epic.training.train import train
 from epic.training.validation import open_validation
 
 with stage(snakemake):
@@ -22,7 +22,8 @@ with stage(snakemake):
     examples = Examples(files.triples, files.queries, open_documents(files.manifest)) if model["loss"] else None
     judged = open_validation(files, settings, params.relevance)
     state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))
-    history = train(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)
-    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, history
-    kind.save(ranker, snakemake.output.checkpoint, partial(model_card, kind.card(model), *facts))
-    write_history(history, snakemake.output.history)
+    course = train_all(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)
+    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, course.histories
+    said = kind.card(model) | {"remarks": course.remarks}
+    kind.save(ranker, snakemake.output.checkpoint, partial(model_card, said, *facts))
+    write_histories(course.histories, snakemake.output.history)

@@ -14,6 +14,26 @@ EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
+def timed(settings):
+    """An experiment whose published run is timed with a model."""
+    model = settings["models"][0] | {"id": "slow", "family": "tests.fake_ranker"}
+    named = {"model": "slow", "first_stage": "bm25", "hits": 50}
+    rows = [row | ({"timed": named} if row["id"] == "bert-large" else {}) for row in settings["rows"]]
+    return settings | {"models": [*settings["models"], model], "rows": rows}
+
+
+def test_a_published_run_that_is_timed_needs_its_model_but_no_cut_off_and_is_still_scored_as_it_was():
+    found, checkpoint = inputs.timing(timed(SMOKE), "bert-large")["bert-large"], output("train.checkpoint", model="slow")
+    assert found["lucene"] == output("index.lucene", first_stage="bm25") and found["checkpoint"] == checkpoint
+    assert found["manifest"] == output("data.manifest") and found["cutoff"] == found["store"] == found["run"] == []
+    assert inputs.row_facts(timed(SMOKE), "bert-large") == inputs.row_facts(SMOKE, "bert-large") | {"checkpoint": checkpoint}
+    assert inputs.scored_run(timed(SMOKE), "bert-large", "test") == inputs.scored_run(SMOKE, "bert-large", "test")
+    assert inputs.page_latency(timed(SMOKE), "bert-large", lambda row: "together") == inputs.latency_of("bert-large", "together")
+    assert inputs.page_latency(SMOKE, "bert-large", lambda row: "together") == []
+    assert list(inputs.checkpoints(timed(SMOKE))) == [*inputs.checkpoints(SMOKE), "slow"]
+    assert "bert-large" in inputs.latencies(timed(SMOKE)) and "bert-large" in inputs.timings(timed(SMOKE))["together"]
+
+
 def test_every_output_that_is_asked_for_is_made_by_a_rule():
     rules = {}
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):

@@ -66,6 +66,21 @@ def test_a_row_is_run_on_test_sets_that_there_are(row, sets, message):
 
 
 @pytest.mark.parametrize(
+    ("revision", "refused"), [(None, True), ("main", True), ("7012b9bf7aa900a5d74615ff0824f8ceed09e723", False)]
+)
+def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refused):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    settings["models"][0]["encoder"] |= {"sha256": None, "revision": revision}
+    found = list(problems(settings))
+    assert bool(found) == refused
+    if refused:
+        assert found[0] == (
+            ("models", 0, "encoder", "sha256"),
+            "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256",
+        )
+
+
+@pytest.mark.parametrize(
     ("change", "place", "message"),
     [
         (lambda s: s["first_stages"][3].update(weighted_text={"model": "x"}), ("first_stages", 3, "weighted_text", "model"), "no x in weighters; there are deepct"),
@@ -75,6 +90,7 @@ def test_a_row_is_run_on_test_sets_that_there_are(row, sets, message):
         (lambda s: s["weighters"].append(s["weighters"][0] | {"id": "other"}), ("weighters", 1), "no first stage has this weighter as its weighted_text; leave it out"),
         (lambda s: s["weighters"].append(s["weighters"][0]), ("weighters", 1), "the id deepct is given twice"),
         (lambda s: s["weighters"][0]["train"].update(query_set="test"), ("weighters", 0, "train", "query_set"), "test is for test, expected a set for train"),
+        (lambda s: s["weighters"][0].update(encoder=s["weighters"][0]["encoder"] | {"sha256": None}), ("weighters", 0, "encoder", "sha256"), "null is for a Hugging Face name that a revision"),
         (lambda s: s["weighters"][0]["train"].update(query_set="x"), ("weighters", 0, "train", "query_set"), "no x in query_sets"),
     ],
 )  # fmt: skip
@@ -89,18 +105,3 @@ def test_a_weighter_that_is_not_trained_needs_no_queries():
     settings = copy.deepcopy(EXPERIMENTS["smoke"])
     settings["weighters"][0]["train"] = None
     assert list(problems(settings)) == []
-
-
-@pytest.mark.parametrize(
-    ("revision", "refused"), [(None, True), ("main", True), ("7012b9bf7aa900a5d74615ff0824f8ceed09e723", False)]
-)
-def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refused):
-    settings = copy.deepcopy(EXPERIMENTS["smoke"])
-    settings["models"][0]["encoder"] |= {"sha256": None, "revision": revision}
-    found = list(problems(settings))
-    assert bool(found) == refused
-    if refused:
-        assert found[0] == (
-            ("models", 0, "encoder", "sha256"),
-            "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256",
-        )

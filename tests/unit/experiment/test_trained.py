@@ -26,3 +26,9 @@ def test_a_model_that_is_not_trained_wants_no_triples():
     models = [SMOKE["models"][0] | {"loss": None, "train": {"max_validations": 99}}, SMOKE["models"][1]]
     assert trained.triples_wanted(SMOKE | {"models": models}) == 2 * 192
     assert trained.triples_wanted(SMOKE | {"models": models[:1]}) == 0
+
+
+def test_members_are_trained_on_triples_of_their_own():
+    ensemble = SMOKE["models"][1] | {"settings": SMOKE["models"][1]["settings"] | {"members": 8}}
+    settings = SMOKE | {"models": [SMOKE["models"][0], ensemble]}
+    assert trained.triples_of(settings, ensemble["id"]) == 8 * 2 * 192 == trained.triples_wanted(settings)

@@ -4,7 +4,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.report.figures import frequencies_figure, training_figure
-from epic.training.history import Iteration, write_history
+from epic.training.history import Iteration, write_histories, write_history
 
 
 def test_the_frequency_figure_is_an_image_and_the_same_bytes_each_time(tmp_path):
@@ -29,3 +29,12 @@ def test_the_training_figure_is_an_image_and_does_not_depend_on_the_clock(tmp_pa
     assert (tmp_path / "one.png").read_bytes().startswith(b"\x89PNG")
     for kind in ("png", "pdf"):
         assert (tmp_path / f"one.{kind}").read_bytes() == (tmp_path / f"two.{kind}").read_bytes()
+
+
+def test_the_training_figure_shows_each_member(tmp_path):
+    history = [Iteration(i, 8 * i, 0.7 / i, 0.5, 0.3 + i / 10, 1.0) for i in (1, 2, 3)]
+    for name, histories in (("one", [history]), ("two", [history, history[:1]]), ("again", [history, history[:1]])):
+        write_histories(histories, tmp_path / "history.tsv")
+        training_figure(tmp_path / "history.tsv", "title", [tmp_path / f"{name}.png"])
+    one, two, again = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "two", "again"))
+    assert two == again != one and two.startswith(b"\x89PNG")

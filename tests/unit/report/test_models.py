@@ -6,7 +6,7 @@ import pytest
 
 from epic.latency.timings import write_latency
 from epic.report.models import write_model
-from epic.training.history import Iteration, write_history
+from epic.training.history import Iteration, write_histories, write_history
 from tests.hostile import ALL, unseen
 from tests.judging import entry
 from tests.judging import row as judged
@@ -103,6 +103,13 @@ def test_tests_and_overheads_are_paired(files, tests, tmp_path):
     assert first[5] == "-"
 
 
+def test_a_row_that_was_timed_on_fewer_queries_says_so(files, tests, tmp_path):
+    slow = json.loads(files["latencies"]["a"].read_text()) | {"queries": 1, "instead_of": 2}
+    files["latencies"]["a"].write_text(json.dumps(slow))
+    shown = cells(page(files, tests, tmp_path / "page.md"))
+    assert any(line[:2] == ["a", "14.00 (1 queries)"] for line in shown) and any(line[:2] == ["s", "11.00"] for line in shown)
+
+
 def test_p_is_corrected_for_the_tests_on_one_query_set(files, tests, tmp_path):
     shown = cells(page(files, [*tests, tests[0] | {"row": "b"}], tmp_path / "page.md"))
     found = [line for line in shown if line[0] in "ab" and line[1] == "s"]
@@ -120,3 +127,14 @@ def test_whatever_a_text_says_the_page_shows_it(files, tests, tmp_path):
     plain = Page(page(files, tests, tmp_path / "plain.md"))
     hostile = Page(page(files, tests, tmp_path / "hostile.md", model={"id": "m", "label": ALL}, title=ALL, note=ALL))
     assert hostile.tags == plain.tags and not unseen(hostile.text)
+
+
+def test_each_member_of_an_ensemble_is_shown_and_what_is_remarked_on_them_once(files, tests, tmp_path):
+    history = [Iteration(1, 8, 0.1, 0.5, 0.25, 1.0), Iteration(2, 16, 0.1, 0.5, 0.5, 1.0)]
+    write_histories([history, history[:1]], tmp_path / "history.tsv")
+    row = json.loads((tmp_path / "row.json").read_text())
+    (tmp_path / "row.json").write_text(json.dumps(row | {"remarks": ["Member 2 sleeps."]}))
+    found = page(files | {"rows": {"a": tmp_path / "row.json", "b": tmp_path / "row.json"}}, tests, tmp_path / "model.md")
+    assert "Trained here: 2 members, whose scores are added up." in found
+    assert "1. The best of 2 validations is number 2, MRR@10 0.5000." in found
+    assert "2. The best of 1 validations is number 1, MRR@10 0.2500." in found and found.count("Member 2 sleeps.") == 1

@@ -25,7 +25,7 @@ DATA = {"data": {"documents": "msmarco-passage", "count": 8}, "triples": {"sourc
 
 def test_it_names_experiment_data_settings_digest_and_the_best_validation():
     history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5), Iteration(2, 16, 0.6, 0.75, 0.5, 1.4), Iteration(3, 24, 0.5, 0.8, 0.4, 9.9)]
-    card = model_card(SAID, "mine", ENTRY, DATA, {"batch_size": 16, "max_tokens": None}, history, "abc123")
+    card = model_card(SAID, "mine", ENTRY, DATA, {"batch_size": 16, "max_tokens": None}, [history], "abc123")
     assert card.startswith("---\nlibrary_name: epic\n") and "sha256 of the weights: `abc123`" in card
     assert "Experiment `mine`, model `paper`" in card and "revision `86b5e09`" in card and "`68d4`" in card
     assert "MRR@10 **0.5000** at iteration 2 of 3 (16 triples)" in card
@@ -50,7 +50,7 @@ def test_whatever_a_text_says_the_card_shows_it():
         entry["settings"] = {"formulation": text, "x": {"y": text}}
         data = {"data": {"documents": text}, "triples": {"source": text}}
         history = [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)]
-        return model_card(SAID, "mine", entry, data, {"batch_size": text}, history, "abc").partition("\n---\n")[2]
+        return model_card(SAID, "mine", entry, data, {"batch_size": text}, [history], "abc").partition("\n---\n")[2]
 
     found, tame = Page(card(ALL)), Page(card("z"))
     assert not unseen(card(ALL)) and set(found.tags) == set(tame.tags) and len(found.cells) == len(tame.cells)
@@ -64,7 +64,7 @@ def test_a_card_names_no_folder_outside_of_the_working_directory(monkeypatch, tm
         "start": {"source": "path:/home/jane-doe/epic.p", "md5": None},
     }
     data = {"data": {"documents": "path:/home/jane-doe/coll"}, "triples": {"dataset": f"path:{tmp_path}/mine#train"}}
-    card = model_card(SAID, "mine", entry, data, {}, [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)], "abc")
+    card = model_card(SAID, "mine", entry, data, {}, [[Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)]], "abc")
     assert "jane-doe" not in card and "`path:.../bert`" in card and "path:.../coll" in card and "path:mine\\#train" in card
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from epic.core.files import InputError
-from epic.training.history import Iteration, best_of, read_history, write_history
+from epic.training.history import Iteration, best_of, read_histories, read_history, write_histories, write_history
 
 
 def test_the_history_survives_its_file(tmp_path):
@@ -50,3 +50,36 @@ def test_a_line_that_does_not_follow_is_named(tmp_path, line):
         stream.write(line + "\n")
     with pytest.raises(InputError, match=r"h\.tsv line 3: not of a training history .*make it again"):
         read_history(tmp_path / "h.tsv")
+
+
+def test_the_histories_of_members_survive_their_file_and_a_single_one_is_written_as_ever(tmp_path):
+    one, two = (
+        [Iteration(1, 8, 0.7, 0.5, 0.25, 1.5), Iteration(2, 16, 0.6, 0.75, 0.5, 1.4)],
+        [Iteration(1, 8, 0.5, 0.5, 0.25, 1.5)],
+    )
+    write_histories([one, two], tmp_path / "h.tsv")
+    lines = (tmp_path / "h.tsv").read_text().splitlines()
+    assert lines[0] == "member\titeration\ttriples\tloss\taccuracy\tvalidation\tseconds"
+    assert [line.split("\t")[:3] for line in lines[1:]] == [["1", "1", "8"], ["1", "2", "16"], ["2", "1", "8"]]
+    assert read_histories(tmp_path / "h.tsv") == [one, two]
+    with pytest.raises(InputError, match=r"h\.tsv: the histories of 2 members, expected one history"):
+        read_history(tmp_path / "h.tsv")
+    write_histories([one], tmp_path / "single.tsv")
+    write_history(one, tmp_path / "plain.tsv")
+    assert (tmp_path / "single.tsv").read_bytes() == (tmp_path / "plain.tsv").read_bytes()
+    assert read_histories(tmp_path / "plain.tsv") == [one] and (tmp_path / "plain.tsv").read_text().startswith(
+        "iteration\ttriples"
+    )
+
+
+@pytest.mark.parametrize("members", [(2,), (1, 3), (1, 1, 2, 1), ("x",), (0,)])
+def test_members_that_are_not_counted_from_1_are_refused(tmp_path, members):
+    write_histories([[Iteration(1, 8, 0.7, 0.5, 0.25, 1.5)]] * 2, tmp_path / "h.tsv")
+    header, line, _ = (tmp_path / "h.tsv").read_text().splitlines()
+    places, lines = {}, []
+    for member in members:
+        places[member] = places.get(member, 0) + 1
+        lines.append(f"{member}\t{places[member]}\t{8 * places[member]}\t" + line.split("\t", 3)[3])
+    (tmp_path / "h.tsv").write_text("\n".join([header, *lines]) + "\n")
+    with pytest.raises(InputError, match=rf"h\.tsv line {len(lines) + 1}: not of a training history .*make it again"):
+        read_histories(tmp_path / "h.tsv")
