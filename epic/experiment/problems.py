@@ -55,7 +55,7 @@ def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
         if model["id"] in (TOGETHER, FIRST_STAGES):
             yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
-        yield from _pinned(model["encoder"], ("models", number, "encoder"))
+        yield from _pinned(model, ("models", number))
         try:
             family = declared(model["family"])
         except InputError as error:
@@ -68,10 +68,12 @@ def _models(settings: dict) -> Iterator[Problem]:
             yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
 
 
-def _pinned(encoder: dict | None, place: Place) -> Iterator[Problem]:
+def _pinned(user: dict, place: Place) -> Iterator[Problem]:
+    """Yield an encoder without a sha256 that no commit pins."""
+    encoder = user["encoder"]
     if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
         said = "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
-        yield (*place, "sha256"), said
+        yield (*place, "encoder", "sha256"), said
 
 
 def _first_stages(settings: dict) -> Iterator[Problem]:
@@ -89,11 +91,11 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
 def _weighters(settings: dict) -> Iterator[Problem]:
     used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
     for number, weighter in enumerate(settings["weighters"]):
+        yield from _pinned(weighter, ("weighters", number))
         if weighter["id"] not in used:
             yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
         if weighter["encoder"] is None:
             yield ("weighters", number, "encoder"), "a weighter starts from an encoder; name one of encoders"
-        yield from _pinned(weighter["encoder"], ("weighters", number, "encoder"))
         if weighter["train"]:
             yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
 
