@@ -78,7 +78,7 @@ SETTINGS = {
     }
 }  # fmt: skip
 PADDING = -1
-TOGETHER = 64  # pairs
+TOGETHER = 64  # pairs; twice as many in training, where each lot costs a gradient of the whole embedding
 SCALE = 0.1  # of the score, as published
 SPREAD = 0.4  # standard deviation of word vectors where no pre-trained ones are named
 
@@ -182,11 +182,11 @@ class OfWords(PairRanker):
     def scores(self, queries: list[list[int]], passages: list[list[int]]) -> Tensor:
         """Return scores (n,) of n pairs; some of like lengths at a time, since all are padded to the longest."""
         order = sorted(range(len(passages)), key=lambda pair: len(passages[pair]))
-        device, found = next(self.parameters()).device, []
-        for start in range(0, len(order), TOGETHER):
-            some = order[start : start + TOGETHER]
+        device, found, lot = next(self.parameters()).device, [], (1 + self.training) * TOGETHER
+        for start in range(0, len(order), lot):
+            some = order[start : start + lot]
             batch = Batch.of([queries[pair] for pair in some], [passages[pair] for pair in some], self.sizes, device)
-            found.append(self(batch))  # (at most TOGETHER,)
+            found.append(self(batch))  # (at most a lot,)
         places = sorted(range(len(order)), key=order.__getitem__)
         return torch.cat(found)[torch.tensor(places, device=device)]  # (n,)
 

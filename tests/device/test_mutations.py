@@ -18,6 +18,7 @@ REVIEWED = {  # sites that the work below may do without, and why
     "epic.model.equations.strongest: weights.new_zeros(weights.shape[1])": "called on a CPU alone",
     "epic.model.equations.phi_q: w.new_zeros(w.shape[0], vocabulary)": "called by tests alone: queries are never that long",
     "epic.rankers.cross_encoder.Ranker.logits: self.dropout(pooled).to(self.classifier.weight.dtype)": "a kind of number, not a device",
+    "epic.rankers.duet.Duet.forward: x.to(self.last.weight.dtype)": "a kind of number, not a device",
     "epic.training.train.numbers_of: torch.cat(tensors).cpu()": "the same numbers with more waits, which test_training counts",
     "epic.vectors.device_topk.top_terms: _ranks(vectors).to(_kind(bits))": "a kind of number, not a device",
     "epic.vectors.device_topk._patterns: vectors.view(torch.int16).to(torch.int32)": "a kind of number, not a device",

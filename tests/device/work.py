@@ -17,15 +17,18 @@ from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
 from epic.first_stage.deepct_counts import Form
 from epic.first_stage.deepct_labels import Labels
+from epic.first_stage.generate import queries_of
+from epic.first_stage.query_generator import Drawing, QueryGenerator
 from epic.model.epic import EpicModel, load_model
 from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
 from epic.model.term_weights import load_term_weights
 from epic.model.weigh import query_vectors, weigh
-from epic.rankers import cross_encoder, tk
+from epic.rankers import cross_encoder, duet, tk
 from epic.rankers import epic as family
 from epic.training.examples import Example
+from epic.training.members import train_all
 from epic.training.regress import Portion, RegressSettings, regress
 from epic.training.resume import State
 from epic.training.train import Learner, train
@@ -40,9 +43,12 @@ from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
+from tests.generators import DRAWING, write_generator
 from tests.tk import entry, write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
+from tests.words import duet_model
+from tests.words import write_vocabulary as write_words
 
 TEXTS = ["price of a pool", "", "x", "a b c d e f g h i j k l m n o p q r s t u v w x y z", "café cost", "pools pools", "z y x"]
 QUERIES = {"q": "price of a pool", "r": "x", "none": "", "long": " ".join("abcdefghijklmnopqrstuvwxyz")}
@@ -89,6 +95,8 @@ class Triples:
 def prepare_work(encoder, folder: Path) -> None:
     """Write checkpoints of both formulations, as they are and with the released code's batches, and the CPU's results."""
     shutil.copytree(encoder, folder / "encoder")
+    write_generator(folder / "generator")
+    (folder / "generated.json").write_text(json.dumps(_queries(folder, "cpu")))
     write_vocabulary(folder / "vocabulary")
     for formulation in ("released", "paper"):
         plain, beside = folder / formulation, folder / f"{formulation}-batches"
@@ -138,9 +146,9 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
         write_interpretation(model, Passages(), texts, {}, (None, None), 5, out / "texts.json")
 
 
-def work(folder: Path, training_first: bool = False) -> None:
+def work(folder: Path, training_first: bool = False, generating_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter, _members]
     with inserted() as card:
 
         @contextmanager
@@ -150,7 +158,8 @@ def work(folder: Path, training_first: bool = False) -> None:
             assert card.launches, f"{what}: nothing was computed on the card"
             assert all(card.launches[name] for name in operations), f"{what}: no {operations} on the card"
 
-        for part in reversed(parts) if training_first else parts:
+        ordered = parts[::-1] if training_first else parts
+        for part in (_generate, *ordered) if generating_first else (*ordered, _generate):  # transformers takes seconds to import
             part(folder, watched)
 
 
@@ -326,3 +335,46 @@ def _tk(folder: Path, watched) -> None:
     expected = tk.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 24)
     for query_id, hits in expected.items():
         assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-6)
+
+
+def _queries(folder: Path, device: str, precision: str = "float32") -> list[list[str]]:
+    """Generate queries for all passages."""
+    generator = QueryGenerator(folder / "generator", Drawing(**DRAWING), device, 1, precision)
+    return queries_of(generator, Passages(), range(len(TEXTS)), 4)
+
+
+def _generate(folder: Path, watched) -> None:
+    """Generate what a CPU has generated, and something in float16."""
+    with watched("generated queries", "topk", "scatter"):
+        assert _queries(folder, ON) == json.loads((folder / "generated.json").read_text())
+    with watched("generated queries in float16", "topk"):
+        assert len(_queries(folder, ON, "float16")) == len(TEXTS)
+
+
+def _members(folder: Path, watched) -> None:
+    """Train the members of a Duet, cut off and gone on; save, load and score on the card and on the CPU."""
+    for name in ("words", "members", "duet"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    write_words(folder / "words")
+    for kind in (_Interrupted, State):
+        with watched("members"):
+            ranker = duet.create(folder / "words", duet_model(members=2), [], ON)
+            assert {str(value.device) for value in ranker.parameters()} == {ON}
+            changes = settings(precision="float16", patience=9, max_validations=2)
+            arguments = Validation(QUERIES, QRELS, RUN, 64), changes, "cross-entropy", 7, kind(folder / "members", "key")
+            try:
+                course = train_all(duet, ranker, Triples(), *arguments)
+            except _CutOffError:
+                continue
+    assert [len(history) for history in course.histories] == [2, 2]
+    duet.save(ranker, folder / "duet", str)
+    loaded = duet.load(folder / "duet", CPU | {"device": ON})
+    with torch.no_grad():
+        for member in loaded.members:
+            member.last.bias.fill_(1.0)  # alive, whatever training did
+    with watched("scores of members", "cummax"):
+        found = duet.score(loaded, RUN, QUERIES, Passages(), 64)
+        with torch.no_grad(), torch.autocast("card", torch.float16):
+            assert loaded.pairs(["pool"], ["a pool"]).dtype == torch.float32
+    expected = duet.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 64)
+    assert np.allclose([hit.score for hit in found["q"]], [hit.score for hit in expected["q"]], atol=1e-6)
