@@ -17,8 +17,8 @@ from torch import Tensor
 from epic.core.files import InputError, write_text
 from epic.core.log import progress
 from epic.corpus.documents import Documents
-from epic.first_stage.deepct_counts import first_pieces, words_of
 from epic.first_stage.deepct_labels import Labels, read_labels
+from epic.model.deepct_counts import first_pieces, words_of
 from epic.model.device import PRECISIONS, out_of_memory, round_products
 from epic.model.term_weights import TermWeights
 from epic.training.optimizer import Optimizer

@@ -16,7 +16,7 @@ import torch
 from epic.core.files import InputError, replacing
 from epic.core.log import progress
 from epic.corpus.documents import Documents
-from epic.first_stage.deepct_counts import Form, rewritten
+from epic.model.deepct_counts import Form, rewritten
 from epic.model.device import PRECISIONS
 from epic.model.term_weights import TermWeights
 from epic.vectors.batches import Budget, computed

@@ -15,10 +15,10 @@ import torch
 from epic.analysis.interpret import write_interpretation
 from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
-from epic.first_stage.deepct_counts import Form
 from epic.first_stage.deepct_labels import Labels
 from epic.first_stage.generate import queries_of
 from epic.first_stage.query_generator import Drawing, QueryGenerator
+from epic.model.deepct_counts import Form
 from epic.model.epic import EpicModel, load_model
 from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector

@@ -52,7 +52,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("first_stage/recall.py", "grade >= relevance", "grade > relevance", {"recall"}),
     ("first_stage/recall.py", "so nothing can be learnt", "so there is nothing to learn", NOTHING),
     ("training/regress.py", ".square().mean()", ".abs().mean()", {"regress"}),
-    ("first_stage/deepct_counts.py", "DECIMALS = 5", "DECIMALS = 6", {"regress", "reweigh"}),  # both join word-pieces
+    ("model/deepct_counts.py", "DECIMALS = 5", "DECIMALS = 6", {"regress", "reweigh"}),  # both join word-pieces
     ("model/term_weights.py", "DROPOUT = 0.1", "DROPOUT = 0.2", {"regress", "reweigh"}),
     ("vectors/reweigh.py", "BLOCK = 128", "BLOCK = 64", {"reweigh"}),
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),

@@ -2,7 +2,7 @@
 
 from epic.core.stage import stage
 from epic.corpus.documents import open_documents
-from epic.first_stage.deepct_counts import Form
+from epic.model.deepct_counts import Form
 from epic.model.device import prepare
 from epic.model.term_weights import load_term_weights
 from epic.vectors.reweigh import reweigh

@@ -8,7 +8,7 @@ import torch
 
 from epic.core.files import InputError
 from epic.first_stage.deepct import weighted_texts
-from epic.first_stage.deepct_counts import Form, rewritten
+from epic.model.deepct_counts import Form, rewritten
 from epic.model.term_weights import load_term_weights
 from epic.vectors import reweigh as module
 from epic.vectors.batches import Budget

@@ -2,7 +2,7 @@
 
 import pytest
 
-from epic.first_stage.deepct_counts import Form, first_pieces, frequencies, rewritten, words_of
+from epic.model.deepct_counts import Form, first_pieces, frequencies, rewritten, words_of
 
 LINEAR, SQRT, ALL = Form(100, "linear", False), Form(100, "sqrt", False), Form(100, "linear", True)
 CASES = [  # word-pieces, their weights, the form, how often each word stands in the text
