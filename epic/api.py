@@ -1,22 +1,100 @@
-"""EPIC for use from Python: texts in, plain arrays out, the same numbers as the workflow's."""
+"""Trained models for use from Python: texts in, plain arrays out, the same numbers as the workflow's."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import torch
 
 from epic.core import seals
-from epic.core.files import InputError
+from epic.core.files import InputError, read_json
+from epic.core.log import without_bars
+from epic.corpus.runs import ScoredDoc
+from epic.model.device import PRECISIONS, prepare
 from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import QueryVector
 from epic.model.tokens import word_of
 from epic.model.weigh import graph_session
+from epic.rankers import family
 from epic.vectors.phi import vectors_by_batch
 from epic.vectors.topk import take, top_terms
 from epic.vectors.unpruned_scores import pair_scores
 
 TOKENS_AT_A_TIME, TERMS_AT_A_TIME = 4096, 1024  # memory depends on them, results do not
+OF_EPIC, OF_PAIRS = "epic.json", "ranker.json"  # by these files a checkpoint is known
+
+
+def load_ranker(folder, device: str = "cpu", precision: str = "float32", threads: int | None = None) -> "Epic | TextRanker":
+    """Load a checkpoint of any family, ready to score passages for a query.
+
+    As in the workflow's jobs, torch is told for the whole process to use as many threads (None: as it has), to compute
+    deterministically, and on a card whether to round products (tf32). Mixed precision (bfloat16, float16) is for cards.
+    """
+    path = Path(folder)
+    if not any((path / name).exists() for name in (OF_EPIC, OF_PAIRS)):
+        raise InputError(f"{path}: no checkpoint (neither {OF_EPIC} nor {OF_PAIRS}); name a folder like train/<model>/checkpoint")
+    if precision not in PRECISIONS:
+        raise InputError(f"there is no precision {precision}; there are {', '.join(PRECISIONS)}")
+    if PRECISIONS[precision] != torch.float32 and device == "cpu":
+        raise InputError(f"{precision} is for the device cuda; say float32")
+    compute = {"device": device, "threads": threads or torch.get_num_threads(), "precision": precision}
+    if (path / OF_EPIC).exists():
+        found = Epic.from_pretrained(path, prepare(**compute))
+        found.precision = PRECISIONS[precision]
+        return found
+    seals.check([path])
+    return TextRanker(_family_of(path).load(path, compute))
+
+
+def _family_of(checkpoint: Path):
+    """Import the module of a checkpoint's family."""
+    facts = read_json(checkpoint / OF_PAIRS)
+    if not isinstance(facts, dict) or not isinstance(facts.get("family"), str):
+        raise InputError(f"{checkpoint / OF_PAIRS}: it names no family; make the checkpoint again")
+    try:
+        return family(facts["family"])
+    except InputError as error:
+        raise InputError(f"{checkpoint / OF_PAIRS}: {error} (on Python's path)") from error
+
+
+def order_of(scores: np.ndarray) -> np.ndarray:
+    """Return the places (n,) of scores (n,), the highest first, equal ones as they came."""
+    return np.argsort(-scores, kind="stable")
+
+
+class TextRanker:
+    """A checkpoint of a family that reads query and passage together: `load_ranker(folder)`."""
+
+    def __init__(self, ranker):
+        self.ranker = ranker
+
+    @property
+    def family(self) -> str:
+        """The name of its family."""
+        return self.ranker.facts["family"]
+
+    def score(self, query: str, passages: list[str]) -> np.ndarray:
+        """Return the score of each passage (n,)."""
+        run = {"": [ScoredDoc(str(place), 0.0) for place in range(len(passages))]}
+        with without_bars():
+            found = family(self.family).score(self.ranker, run, {"": query}, _Texts(passages), TOKENS_AT_A_TIME)
+        return np.array([hit.score for hit in found[""]], dtype=np.float32)
+
+    def rerank(self, query: str, passages: list[str]) -> np.ndarray:
+        """Return the places of the passages (n,), the best first."""
+        return order_of(self.score(query, passages))
+
+
+class _Texts:
+    """Passages whose ids are their places."""
+
+    def __init__(self, passages: list[str]):
+        self._passages = passages
+
+    def texts(self, doc_ids) -> list[str]:
+        """Return the passages with some ids."""
+        return [self._passages[int(doc_id)] for doc_id in doc_ids]
 
 
 class PassageVectors(NamedTuple):
@@ -29,6 +107,7 @@ class PassageVectors(NamedTuple):
 class Epic(EpicModel):
     """A checkpoint ready for use: `Epic.from_pretrained(folder)`."""
 
+    family = "epic"
     graph = None  # the query side in ONNX Runtime, if there is one
 
     @classmethod
@@ -87,6 +166,10 @@ class Epic(EpicModel):
         wanted = {place: [query] for place in pieces}
         found = pair_scores(self, pieces, wanted, {query: self.query_vector(query)}, TOKENS_AT_A_TIME)
         return np.array([found[query, place] for place in pieces], dtype=np.float32)
+
+    def rerank(self, query: str, passages: list[str]) -> np.ndarray:
+        """Return the places of the passages (B,), the best first."""
+        return order_of(self.score(query, passages))
 
     def _by_word(self, terms: np.ndarray, weights: np.ndarray) -> dict[str, float]:
         """Return weights by word-piece, the largest first."""

@@ -20,6 +20,7 @@ RESERVED = 1 << 15  # bytes of a log that are there even if the disk becomes ful
 KEEP_SIZE = 1  # of Linux's fallocate
 
 _bar = None  # where progress bars go instead of the screen
+_silent = False  # whether there are none
 
 
 @contextmanager
@@ -132,10 +133,23 @@ class _Bar(io.TextIOBase):
         return len(text)
 
 
+@contextmanager
+def without_bars():
+    """Show no progress bars meanwhile: for calls that are over before anybody could read one."""
+    global _silent
+    before, _silent = _silent, True
+    try:
+        yield
+    finally:
+        _silent = before
+
+
 def progress(iterable=None, **options):
     """Show a progress bar on a terminal, with rate and time left; show nothing elsewhere."""
     from tqdm import tqdm
 
+    if _silent:
+        return tqdm(iterable, **options | {"disable": True})
     if _bar is not None:
         return tqdm(iterable, **options | {"file": _bar, "bar_format": BAR_FORMAT, "mininterval": 1.0})
     return tqdm(iterable, **{"disable": None, "dynamic_ncols": True} | options)

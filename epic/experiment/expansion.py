@@ -32,7 +32,7 @@ class ExperimentError(Exception):
 class Expansion:
     """The whole truth of an experiment, and the place at which each part of it was written."""
 
-    def __init__(self, settings: dict, rows: list[int], comparisons: list[int], encoders: list[int | None], lists: dict):
+    def __init__(self, settings: dict, rows: list[int], comparisons: list[int], encoders: dict[Place, int], lists: dict):
         self.settings = settings
         self._origin = {"rows": rows, "comparisons": comparisons}
         self._encoders, self._lists = encoders, lists
@@ -41,8 +41,8 @@ class Expansion:
         """Return the place at which the user wrote the value at a place of the expansion."""
         if len(place) < 2 or not isinstance(place[1], int):
             return place
-        if place[0] == "models" and place[2:3] == ("encoder",) and len(place) > 3 and self._encoders[place[1]] is not None:
-            return ("encoders", self._encoders[place[1]], *place[3:])
+        if place[2:3] == ("encoder",) and len(place) > 3 and place[:2] in self._encoders:
+            return ("encoders", self._encoders[place[:2]], *place[3:])
         if place[0] not in self._origin:
             return place
         origin = (place[0], self._origin[place[0]][place[1]])
@@ -56,7 +56,8 @@ def expand(written: Written, published: dict) -> Expansion:
     """Expand an experiment with the `published` values of the literature, or raise an ExperimentError with a written place."""
     said = written.value
     settings = {key: value for key, value in said.items() if key != "encoders"}
-    settings["models"], encoders = _models(said)
+    of_experiment, encoders = _with_encoders(said)
+    settings |= of_experiment
     rows, row_origins, lists = [], [], {}
     for number, row in enumerate(said.get("rows") or []):
         place = ("rows", number)
@@ -81,25 +82,26 @@ def expand(written: Written, published: dict) -> Expansion:
     return Expansion(settings, row_origins, family_origins, encoders, lists)
 
 
-def _models(said: dict) -> tuple[list[dict], list[int | None]]:
-    """Return the models with encoders in place of encoders' ids, and the number of each one's encoder."""
+def _with_encoders(said: dict) -> tuple[dict[str, list[dict]], dict[Place, int]]:
+    """Return models and weighters with encoders in place of encoders' ids, and the number of the encoder at each such place."""
     encoders: dict[str, int] = {}
     for number, encoder in enumerate(said["encoders"]):
         if encoder["id"] in encoders:
             raise ExperimentError(("encoders", number), f"the id {encoder['id']} is given twice")
         encoders[encoder["id"]] = number
-    models, found = [], []
-    for number, model in enumerate(said.get("models") or []):
-        name = model.get("encoder")
-        if name is not None and name not in encoders:
-            raise ExperimentError(
-                ("models", number, "encoder"), f"no {name} in encoders; there are {', '.join(encoders) or 'none'}"
-            )
-        found.append(encoders.get(name))
-        models.append(model | {"encoder": said["encoders"][encoders[name]]} if name is not None else model)
-    if unused := [name for name, number in encoders.items() if number not in found]:
-        raise ExperimentError(("encoders", encoders[unused[0]]), "no model has this encoder; leave it out")
-    return models, found
+    items: dict[str, list[dict]] = {"models": [], "weighters": []}
+    found: dict[Place, int] = {}
+    written = [(kind, number, item) for kind in items for number, item in enumerate(said.get(kind) or [])]
+    for kind, number, item in written:
+        name = item.get("encoder")
+        if name is not None and (not isinstance(name, str) or name not in encoders):
+            raise ExperimentError((kind, number, "encoder"), f"no {name} in encoders; there are {', '.join(encoders) or 'none'}")
+        if name is not None:
+            found[kind, number] = encoders[name]
+        items[kind].append(item | {"encoder": said["encoders"][encoders[name]]} if name is not None else item)
+    if unused := [name for name, number in encoders.items() if number not in found.values()]:
+        raise ExperimentError(("encoders", encoders[unused[0]]), "no model has this encoder, and no weighter; leave it out")
+    return items, found
 
 
 def _rows(row: dict, settings: dict, place: Place) -> list[dict]:

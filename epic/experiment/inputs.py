@@ -29,7 +29,26 @@ def expansion(settings: dict, first_stage: str) -> dict:
     """Name the predicted queries and the weighted texts of a first stage, if it has them."""
     stage = find(settings["first_stages"], first_stage, "first stage")
     found = {"predicted": stage["predicted_queries"], "weighted": stage["weighted_text"]}
-    return {name: Source(published["source"]) if published else [] for name, published in found.items()}
+    return {name: _published_or_made(texts) if texts else [] for name, texts in found.items()}
+
+
+def _published_or_made(texts: dict) -> Source | Shards:
+    return Source(texts["source"]) if "source" in texts else Shards("reweigh.texts", {"weighter": texts["model"]})
+
+
+def labelling(settings: dict, weighter: str) -> dict:
+    """Name the inputs of a weighter's labels: queries, judgments, and a list of stop words if it has one."""
+    lookup.label_relevance(settings, weighter)  # refuses one without labels
+    train = lookup.weighter_named(settings, weighter)["train"]
+    files = {name: output(f"queries.{name}", query_set=train["query_set"]) for name in ("queries", "qrels", "counts")}
+    return files | {"stop_words": Source(train["stop_words"]) if train["stop_words"] else []}
+
+
+def regression(settings: dict, weighter: str) -> dict:
+    """Name the inputs of a weighter's training: its encoder, and labels if it is trained."""
+    found = lookup.weighter_named(settings, weighter)
+    labels = output("recall.labels", weighter=weighter) if found["train"] else []
+    return {"encoder": output("encoder.folder", encoder=found["encoder"]["id"]), "labels": labels}
 
 
 def triples(settings: dict) -> dict:
@@ -117,7 +136,11 @@ def timing(settings: dict, timed: str, in_one_pass: Callable[[str], bool] = lamb
 
 
 def _at_query_time(settings: dict, row: dict, in_one_pass: Callable[[str], bool]) -> dict:
-    files = {"lucene": output("index.lucene", first_stage=row["first_stage"])}
+    system = measurements.answering(row)
+    files = {"lucene": output("index.lucene", first_stage=system["first_stage"])}
+    if "timed" in row:  # nothing was tuned: the published run says how many hits were re-ranked
+        files |= {"manifest": output("data.manifest"), "checkpoint": output("train.checkpoint", model=system["model"])}
+        files |= {name: [] for name in ("cutoff", "store", "shards", "run")}
     if row["kind"] == "model":
         more = reranking(settings, row["id"], settings["latency"]["query_set"]) | {"manifest": output("data.manifest")}
         files |= {name: more[name] for name in ("manifest", "checkpoint", "cutoff", "store", "shards")}
@@ -152,7 +175,7 @@ def values(row: str, query_set: str) -> Output:
 
 
 def row_facts(settings: dict, row: str) -> dict:
-    """Name evaluations and runs of a row, and its cut-off if it re-ranks; no files for a row that is not run."""
+    """Name evaluations and runs of a row, its cut-off if it re-ranks, the model it is timed with; no files for a row not run."""
     found = find(settings["rows"], row, "row")
     sets = lookup.sets_of(settings, found)
     if not sets:
@@ -163,13 +186,14 @@ def row_facts(settings: dict, row: str) -> dict:
     files["counts"] = [output("queries.counts", query_set=name) for name in sets]
     if found["kind"] == "model":
         files |= {name: reranking(settings, row, sets[0])[name] for name in ("cutoff", "checkpoint")}
+    if "timed" in found:
+        files["checkpoint"] = output("train.checkpoint", model=found["timed"]["model"])
     return files
 
 
 def page_latency(settings: dict, row: str, timed: Callable[[str], str]) -> Within | list:
     """Name the latency that a row's page shows; timed: gives the measurement of a row that is timed."""
-    is_timed = find(settings["rows"], row, "row")["kind"] in measurements.TIMED
-    return latency_of(row, timed(row)) if is_timed else []
+    return latency_of(row, timed(row)) if measurements.is_timed(find(settings["rows"], row, "row")) else []
 
 
 def own_values(settings: dict, row: str) -> list[Output]:
@@ -236,6 +260,11 @@ def by_model(settings: dict) -> dict[str, dict[str, Output]]:
     return found if settings["encode"]["passages"] == "all" else found | {"frequencies": {}}  # else most values are not known
 
 
+def costs(settings: dict) -> dict[str, Output]:
+    """Name the costs of each model that precomputes."""
+    return by_model(settings)["costs"]
+
+
 def by_row(settings: dict) -> dict[str, dict]:
     """Name, for each row that is run, its latency and the values on the headline query set; timings by measurement and row."""
     headline = settings["evaluate"]["headline"]
@@ -273,4 +302,5 @@ def query_files(settings: dict) -> dict[str, Output]:
 
 def checkpoints(settings: dict) -> dict[str, Output]:
     """Name the checkpoints by model."""
-    return {model: output("train.checkpoint", model=model) for model in lookup.systems(settings)}
+    models = [*lookup.systems(settings), *measurements.timed_systems(settings)]
+    return {model: output("train.checkpoint", model=model) for model in dict.fromkeys(models)}

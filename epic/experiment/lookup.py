@@ -173,10 +173,34 @@ def bm25_of(settings: dict, first_stage: str) -> dict:
 
 def encoder_named(settings: dict, encoder: str) -> dict:
     """Return source, revision and sha256 of an encoder, and where its tokenizer comes from if that is elsewhere."""
-    found = {model["encoder"]["id"]: model["encoder"] for model in settings["models"] if model["encoder"]}
+    users = [*settings["models"], *settings["weighters"]]
+    found = {user["encoder"]["id"]: user["encoder"] for user in users if user["encoder"]}
     if encoder not in found:
         raise InputError(f"there is no encoder {encoder}; there are {', '.join(found) or 'none'}")
     return {key: value for key, value in found[encoder].items() if key != "id"}
+
+
+def weighter_named(settings: dict, weighter: str) -> dict:
+    """Return a weighter, or raise an InputError that lists the weighters there are."""
+    return find(settings["weighters"], weighter, "weighter")
+
+
+def regression_of(settings: dict, weighter: str) -> dict:
+    """Return all that a weighter's training depends on: nothing of how its weights become text."""
+    return {key: weighter_named(settings, weighter)[key] for key in ("encoder", "max_pieces", "train")}
+
+
+def threads_of_regression(settings: dict, weighter: str) -> int:
+    """Return the threads of a weighter's training; one where it has none."""
+    return (weighter_named(settings, weighter)["train"] or {"threads": 1})["threads"]
+
+
+def label_relevance(settings: dict, weighter: str) -> int:
+    """Return the lowest grade that counts for the labels of a weighter that is trained."""
+    train = weighter_named(settings, weighter)["train"]
+    if not train:
+        raise InputError(f"weighter {weighter} is not trained, so that it has no labels")
+    return relevance_of(settings, train["query_set"])
 
 
 def families_of_models(settings: dict) -> dict[str, str]:
@@ -271,4 +295,8 @@ def row_settings(settings: dict, row: dict) -> dict:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
+    if "timed" in row:
+        items = (("model", "models", training_of), ("first_stage", "first_stages", dict))
+        of = {key: shown(find(settings[kind], row["timed"][key])) for key, kind, shown in items}
+        found["timed"] = of | {"hits": row["timed"]["hits"]}
     return found

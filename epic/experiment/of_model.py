@@ -52,8 +52,10 @@ def showing(settings: dict, model: str, timed: str) -> dict:
 
 def own_first_stages(settings: dict, model: str) -> dict[str, str]:
     """Return the row of the first stage that each row of a model stands on, where it has one."""
-    alone = {row["first_stage"]: row["id"] for row in measurements.rows_timed(settings, model) if row["kind"] == "first-stage"}
-    return {row["id"]: alone[row["first_stage"]] for row in rows_of(settings, model) if row["first_stage"] in alone}
+    timed = {row["id"]: measurements.answering(row) for row in measurements.rows_timed(settings, model)}
+    alone = {system["first_stage"]: row for row, system in timed.items() if "model" not in system}
+    reranking = {row: system["first_stage"] for row, system in timed.items() if "model" in system}
+    return {row: alone[stage] for row, stage in reranking.items() if stage in alone}
 
 
 def compared(settings: dict, model: str) -> list[Output]:

@@ -8,6 +8,7 @@ from epic.experiment.families import declared
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
+from epic.experiment.timing_checks import timing_problems
 from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
 from epic.experiment.yaml_lines import Place
 
@@ -26,25 +27,13 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    checks = (
-        _twice_given,
-        _downloads,
-        _models,
-        _first_stages,
-        _encode,
-        _rows,
-        _comparisons,
-        _purposes,
-        _references,
-        _sizes,
-        _triples,
-    )
-    for check in checks:
+    of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
+    for check in (*of_items, _purposes, _references, _sizes, _triples, timing_problems):
         yield from check(settings)
 
 
 def _twice_given(settings: dict) -> Iterator[Problem]:
-    for key in ("query_sets", "first_stages", "models", "rows"):
+    for key in ("query_sets", "first_stages", "weighters", "models", "rows"):
         ids = [item["id"] for item in settings[key]]
         if twice := _twice(ids):
             yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
@@ -85,6 +74,19 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
     for number, stage in enumerate(settings["first_stages"]):
         if stage["predicted_queries"] and stage["weighted_text"]:
             yield ("first_stages", number), "predicted_queries and weighted_text exclude each other"
+        if (weighted := stage["weighted_text"]) is not None and len(weighted) != 1:
+            yield ("first_stages", number, "weighted_text"), "expected either source, published texts, or model, a weighter"
+        elif weighted and "model" in weighted and (absent := _absent(settings, "weighters", weighted["model"])):
+            yield ("first_stages", number, "weighted_text", "model"), absent
+
+
+def _weighters(settings: dict) -> Iterator[Problem]:
+    used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
+    for number, weighter in enumerate(settings["weighters"]):
+        if weighter["id"] not in used:
+            yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
+        if weighter["train"]:
+            yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
 
 
 def _encode(settings: dict) -> Iterator[Problem]:
@@ -200,7 +202,7 @@ def _triples(settings: dict) -> Iterator[Problem]:
 def _absent(settings: dict, key: str, name: str) -> str | None:
     """Return the message for a name that no item has, or None."""
     ids = [item["id"] for item in settings[key]]
-    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids)}"
+    return None if name in ids else f"no {name} in {key}; there are {', '.join(ids) or 'none'}"
 
 
 def _serves(settings: dict, name: str, purposes: tuple[str, ...], place: Place) -> Iterator[Problem]:

@@ -23,6 +23,7 @@ OLDEST = 21
 WORTH_OPTIMISING = 64_000_000
 CLAUSES = 1024  # Lucene's own limit on the terms of a query; it can only be set from within
 MOST_CLAUSES = 2**31 - 1
+STEMMED_AT_ONCE = 1_000  # words
 # An exception with its class, the line before a stack, or a record of log4j: "2026-01-01 12:00:00,000 ERROR [main] ...".
 COMPLAINT = re.compile(
     r"^(?:Exception in thread .*|Caused by: .*|(?:[a-z]\w*\.)+[A-Z][\w$]*(?:Exception|Error)\b.*|.*(?=\n\tat )"
@@ -176,6 +177,29 @@ def _analyzer():
     from pyserini.analysis import Analyzer, get_lucene_analyzer
 
     return Analyzer(get_lucene_analyzer())
+
+
+def stems(words: list[str]) -> list[str]:
+    """Return the stems of some words of lower-case letters and digits, by Lucene's Porter stemmer: that of the index."""
+    stemmed, analyzer = [], _stemmer()
+    for start in range(0, len(words), STEMMED_AT_ONCE):
+        some = words[start : start + STEMMED_AT_ONCE]
+        found = list(_java_class("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, " ".join(some)))
+        stemmed += found if len(found) == len(some) else [_stem(analyzer, word) for word in some]
+    return stemmed
+
+
+def _stem(analyzer, word: str) -> str:
+    """Return the stem of a word; one that Lucene divides, having more than 255 letters, is its own."""
+    found = list(_java_class("io.anserini.analysis.AnalyzerUtils").analyze(analyzer, word))
+    return found[0] if len(found) == 1 else word
+
+
+@functools.cache
+def _stemmer():
+    """Make Anserini's analyzer without stop words."""
+    nothing = _java_class("org.apache.lucene.analysis.CharArraySet").EMPTY_SET
+    return _java_class("io.anserini.analysis.DefaultEnglishAnalyzer").newStemmingInstance("porter", nothing)
 
 
 def _java_class(name: str, *options: str):

@@ -1,5 +1,7 @@
 """Passages as DeepCT publishes them: each word repeated according to its weight, as JSON lines in a folder or a zip.
 
+The stage `reweigh` writes the same, a folder for each shard.
+
 The files lack passages in which no word has a weight. That is legitimate, so such passages are counted, not refused.
 """
 
@@ -19,10 +21,16 @@ MEMBER = re.compile(r"(?:^|/)(docs[0-9]+)\.jsonl?\Z")
 AT_A_TIME, LETTERS_AT_A_TIME = 10_000, 1 << 26
 
 
-def weighted_texts(documents: Documents, source) -> Iterator[tuple[str, str]]:
-    """Yield (id, text) as published; refuse an id that is given twice, or is not in the collection."""
+def sources_of(files) -> list[Path]:
+    """Return what holds the texts: a published file, the folder that holds several, or the folders of all shards."""
+    paths = [Path(files)] if isinstance(files, str) else list(map(Path, files))
+    return paths if isinstance(files, str) or all(path.is_dir() for path in paths) else [paths[0].parent]
+
+
+def weighted_texts(documents: Documents, *sources) -> Iterator[tuple[str, str]]:
+    """Yield (id, text) as they are, source by source; refuse an id that is given twice, or is not in the collection."""
     seen: set[str] = set()
-    for some in _batches(_lines(Path(source))):
+    for some in _batches(line for source in sources for line in _lines(Path(source))):
         for where, doc_id, _ in some:
             if doc_id in seen:
                 raise InputError(f"{where}: passage {doc_id} is given twice")

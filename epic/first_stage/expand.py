@@ -20,9 +20,12 @@ BLANK = re.compile(r"[\s\0-\x20]*\Z")  # nothing but blanks, as Unicode or as Ja
 
 
 def expand(documents: Documents, predicted, samples: int | None, weighted, out) -> None:
-    """Write the texts to index: the passages, passages followed by predicted queries, or weighted texts instead."""
+    """Write the texts to index: the passages, passages followed by predicted queries, or weighted texts instead.
+
+    weighted: the files or folders that hold these, perhaps none.
+    """
     if weighted:
-        texts = weighted_texts(documents, weighted)
+        texts = weighted_texts(documents, *weighted)
     elif predicted:
         texts = with_predictions(documents, predicted, samples)
     else:

@@ -28,15 +28,19 @@ def metrics_of(query_sets: list, evaluations: list, answers: list, counts: list)
 def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluated: tuple, runs: list, model, out) -> None:
     """Write everything about a row that is deterministic; evaluated: its values, queries without hits, and judged queries.
 
-    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, else None.
+    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, without a
+    cut-off of one that is only timed with a model, else None.
     """
     metrics = metrics_of(query_sets, *evaluated)
     facts = {key: row.get(key) for key in ("id", "label", "group", "kind", "first_stage", "model", "keep")}
     facts["settings"] = placeless(settings)
     if model:
         cutoff, checkpoint = model
-        facts["settings"] |= {"cutoff": read_json(cutoff)["cutoff"], "model_sha256": model_digest(checkpoint)}
+        of = facts["settings"] if cutoff else facts["settings"]["timed"]
+        of |= ({"cutoff": read_json(cutoff)["cutoff"]} if cutoff else {}) | {"model_sha256": model_digest(checkpoint)}
         facts |= _remarks(checkpoint)
+    if "timed" in settings:
+        facts["sources"] = sources_of(settings["timed"])
     facts["metrics"] = metrics
     facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(query_sets, runs, strict=True)}
     facts["published"] = [judge(entry, metrics, differs) for entry in row["published"]]
@@ -48,6 +52,13 @@ def _remarks(checkpoint) -> dict:
     facts = Path(checkpoint) / "ranker.json"
     remarks = read_json(facts).get("remarks") if facts.exists() else None
     return {"remarks": remarks} if remarks else {}
+
+
+def sources_of(timed: dict) -> dict[str, str]:
+    """Say where the numbers of a published run come from that is timed by running a model."""
+    model, first_stage = timed["model"]["id"], timed["first_stage"]["id"]
+    ran = f"the model {model}, run here over the first {timed['hits']} hits of {first_stage}"
+    return {"effectiveness": "the published run", "latency": ran}
 
 
 def comparison_of(row: dict, headline: str) -> dict:

@@ -92,8 +92,8 @@ def remove_states(results) -> list[Path]:
     """Remove the states below `results` whose checkpoints are there, and return them."""
     done = [
         state
-        for state in sorted(Path(results).glob("*/state/train/*"))
-        if (state.parents[2] / "train" / state.name / "checkpoint").exists()
+        for state in sorted(Path(results).glob("*/state/*/*"))
+        if (state.parents[2] / state.parent.name / state.name / "checkpoint").exists()
     ]
     for state in done:
         shutil.rmtree(state)

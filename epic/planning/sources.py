@@ -20,8 +20,8 @@ from epic.planning.estimates import Collection, Job, size_of_download
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
-    "data", "queries", "triples", "expand", "train", "tokenise", "passages", "candidates", "tune", "replay", "interpret",
-    "vocabulary",
+    "data", "queries", "triples", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages", "candidates", "tune",
+    "replay", "interpret", "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
@@ -95,7 +95,9 @@ def _of_datasets(settings: dict, jobs: list[Job]):
 
 def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
     """Tell whether a job opens the collection: a row with a store does not, a row that keeps all terms does."""
-    full = {row["id"] for row in model_rows(settings) if not is_pruned(row)}
+    full = {row["id"] for row in model_rows(settings) if not is_pruned(row)} | {
+        row["id"] for row in settings["rows"] if "timed" in row
+    }
     named = [job.wildcards["row"] for job in jobs if job.rule == "rerank"]
     named += [row["id"] for job in jobs if job.rule == "latency" for row in rows_timed(settings, job.wildcards["timed"])]
     return any(job.rule in READ_DOCUMENTS for job in jobs) or not full.isdisjoint(named)

@@ -65,17 +65,18 @@ def drawable(text: str) -> str:
 
 
 @contextmanager
-def drawn(outs, columns: int, size: tuple[float, float] | None = None):
-    """Yield the axes of a figure, and write it to every path of `outs`, the same bytes whenever it is drawn."""
+def drawn(outs, columns: int, size: tuple[float, float] | None = None, height_ratios=(1,), width_ratios=None):
+    """Yield the axes of a figure, row by row, and write it to every path of `outs`, the same bytes whenever it is drawn."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
     size = size or (6.4 if columns == 1 else 8, 3.2)
-    figure, axes = pyplot.subplots(1, columns, figsize=size, layout="constrained", squeeze=False)
-    yield tuple(axes[0])
-    for panel in axes[0]:
+    ratios = {"height_ratios": height_ratios, "width_ratios": width_ratios}
+    figure, axes = pyplot.subplots(len(height_ratios), columns, figsize=size, layout="constrained", squeeze=False, **ratios)
+    yield tuple(axes.flat)
+    for panel in axes.flat:
         panel.spines[["top", "right"]].set_visible(False)
     for out in outs:
         kind = Path(out).suffix[1:]

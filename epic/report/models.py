@@ -114,7 +114,7 @@ def _latency(rows: list[dict], first: dict, files: dict) -> list[str]:
     frame = pd.DataFrame(
         {
             "row": row,
-            "ms per query": f"{found['ms']['total']['mean']:.2f}",
+            "ms per query": f"{found['ms']['total']['mean']:.2f}{_fewer(found)}",
             "95 % interval": "{:.2f} to {:.2f}".format(*found["ms"]["total"]["interval"]),
             "p95": f"{found['ms']['total']['p95']:.2f}",
             "cold": f"{found['cold']['total']['mean']:.2f}" if found["cold"] else None,
@@ -126,6 +126,10 @@ def _latency(rows: list[dict], first: dict, files: dict) -> list[str]:
     beside = len(next(iter(timed.values()))["together"])
     said_of = f"In milliseconds, of one measurement in which {beside} rows took turns; the paper's are of its own hardware."
     return [markdown_table(frame, right=[name for name in frame.columns if name != "row"]), "", said_of, ""]
+
+
+def _fewer(latency: dict) -> str:
+    return f" ({latency['queries']} queries)" if "instead_of" in latency else ""
 
 
 def _beyond(timings: dict, row: str, first: str | None) -> str | None:

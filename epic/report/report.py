@@ -102,10 +102,17 @@ def measured(rows: dict) -> dict[str, dict]:
 
 
 def overheads(rows: list[dict], timings: dict) -> dict:
-    """Return each re-ranking row's time beyond its own first stage, paired by query."""
+    """Return each re-ranking row's time beyond its own first stage, paired by query; rows: their facts."""
     first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
-    timed = [row for row in rows if row["kind"] == "model" and row["first_stage"] in first]
-    return {row["id"]: overhead(*paired_timings(timings, row["id"], first[row["first_stage"]])) for row in timed}
+    stood_on = {row["id"]: row["first_stage"] for row in rows if row["kind"] == "model"}
+    stood_on |= {row["id"]: row["settings"]["timed"]["first_stage"]["id"] for row in rows if "sources" in row}
+    known = {row: first[stage] for row, stage in stood_on.items() if stage in first}
+    return {row: overhead(*paired_timings(timings, row, baseline)) for row, baseline in known.items()}
+
+
+def stages_of(latencies: dict) -> list[str]:
+    """List the stages of all rows, in the order in which they are met, the total left out."""
+    return list(dict.fromkeys(stage for found in latencies.values() for stage in found["ms"] if stage != "total"))
 
 
 def passes(latencies: dict) -> str:
@@ -147,7 +154,8 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
         "figures": [figure(path, folder) for path in figures],
         "alpha": alpha,
         "level": f"{100 * (1 - alpha):g}",
-        "overheads": overheads(table["rows"], files["timings"]),
+        "overheads": overheads(list(by_name["rows"].values()), files["timings"]),
+        "stages": stages_of(by_name["latencies"]),
         "latency_said": passes(by_name["latencies"]),
         "settings": differences,
         "differences": bullets(Path(files["deviations"]).read_text(encoding="utf-8"), "Where paper and code differ"),

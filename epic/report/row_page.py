@@ -16,6 +16,8 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
     lines += _effectiveness(row) if row["metrics"] else ["**Not run here**; the published values are:", ""]
     lines += remarked(row.get("remarks", []))
     lines += published_lines(row["published"])
+    if "sources" in row:
+        lines += [f"Effectiveness: {plain(row['sources']['effectiveness'])}. Latency: {plain(row['sources']['latency'])}.", ""]
     if latency_path:
         lines += _latency(read_json(latency_path), published_ms(row))
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
@@ -75,6 +77,10 @@ def _latency(latency, published):
         if found["mean"]
     )
     lines = [markdown_table(frame, right=frame.columns[1:])]
+    if "reranked" in latency:
+        lines += ["", f"Hits that are re-ranked for a query: {latency['reranked']}."]
+    if "instead_of" in latency:
+        lines += ["", f"Timed on {latency['queries']} queries, the first of the {latency['instead_of']:,} of faster rows."]
     if latency["cold"]:
         lines += ["", f"Files out of memory beforehand: {latency['cold']['total']['mean']:.2f} ms in the mean, same queries."]
     else:

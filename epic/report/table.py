@@ -17,6 +17,7 @@ HEADER = pd.MultiIndex.from_tuples(
     + [("", "verdict")]
 )
 ALIGNED = "llrrrrrl"  # text to the left, numbers to the right
+FEWER = "(n queries) behind milliseconds: a slow row is timed on the first n of the queries that count."
 PARTLY = "(n of m) behind a query set: the run has hits for n of its m judged queries, the others count as zero."
 LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": "$<$", ">": "$>$", "|": "$|$"}
 LATEX |= {"`": r"\textasciigrave{}", '"': "''"} | {character: "\\" + character for character in "&%$#_{}"}
@@ -43,6 +44,8 @@ def build(rows: list[dict], latencies: dict, tests: dict, headline: str) -> list
             | {"marks": "".join(marks), "published_ms": published_ms(row), "ours_ms": total["mean"]}
             | {"interval_ms": total["interval"]}
             | coverage_of(row, found["query_set"])
+            | ({"ms_queries": latency["queries"]} if latency and "instead_of" in latency else {})
+            | ({"ms_of": row["sources"]["latency"]} if latency and "sources" in row else {})
         )
     return records
 
@@ -73,6 +76,18 @@ def covered(record: dict) -> str:
     return f" ({record['answered']} of {record['judged']})" if "answered" in record else ""
 
 
+def timed_on(record: dict) -> str:
+    """Say on how many queries a row was timed; nothing if it was on as many as others."""
+    return f" ({record['ms_queries']} queries)" if "ms_queries" in record else ""
+
+
+def sources_said(records: list[dict]) -> str:
+    """Say which milliseconds are not of the run whose effectiveness stands beside them."""
+    found = [f"{record['label']}: {record['ms_of']}" for record in records if "ms_of" in record]
+    said = "Of a published run that is timed here, MRR@10 is that of the run, and milliseconds are of a model"
+    return f"{said} ({'; '.join(found)})." if found else ""
+
+
 def cells_of(record: dict, missing: str) -> list[str]:
     """Format a record as texts, except marks and label."""
     return [
@@ -81,7 +96,7 @@ def cells_of(record: dict, missing: str) -> list[str]:
         number(record["ours"], 4, "not run"),
         number(record["difference"], 4, missing, signed=True),
         number(record["published_ms"], 0, missing),
-        number(record["ours_ms"], 1, missing),
+        number(record["ours_ms"], 1, missing) + timed_on(record),
         said(record["verdict"], record["because"]),
     ]
 
@@ -170,7 +185,9 @@ def write_table(rows: list, latencies: dict, tests: dict, headline: str, title: 
     timed = {row_id: read_json(path) for row_id, path in latencies.items()}
     records = build(found, timed, tested, headline)
     text = caption(title, note, headline, tested[headline]["families"], tested[headline]["alpha"])
-    text += f" {PARTLY}" if any(map(covered, records)) else ""
+    for says, needed in ((PARTLY, any(map(covered, records))), (FEWER, any(map(timed_on, records)))):
+        text += f" {says}" if needed else ""
+    text += f" {said_of}" if (said_of := sources_said(records)) else ""
     over = over_the_table(found, headline)
     write_text(outs["md"], markdown(records, over, text))
     write_text(outs["tex"], latex(records, text))

@@ -39,11 +39,27 @@ def key_of(settings, paths) -> str:
     return hashlib.sha256(json.dumps([settings, torch.__version__, sums], sort_keys=True).encode()).hexdigest()
 
 
-class State:
-    """The saved state of one training run; `clock` tells seconds."""
+def best_number(history: list[Iteration]) -> int:
+    """Return the number of the iteration with the best validation."""
+    return best_of(history).iteration
 
-    def __init__(self, folder, key: str, clock: Callable[[], float] = monotonic):
-        self.folder, self.key, self.clock = Path(folder, key[:16]), key, clock
+
+class State:
+    """The saved state of one training run; `clock` tells seconds.
+
+    kind: a line of its history, whose second value says how far it went; best: gives the number of the line whose weights
+    count in the end, `len` for the last.
+    """
+
+    def __init__(
+        self,
+        folder,
+        key: str,
+        clock: Callable[[], float] = monotonic,
+        kind: type = Iteration,
+        best: Callable[[list], int] = best_number,
+    ):
+        self.folder, self.key, self.clock, self.kind, self.best = Path(folder, key[:16]), key, clock, kind, best
         self._saved_at, self._sums = clock(), {}  # sums: sha256 of the best weights by iteration
 
     def inside(self, name: str) -> "State":
@@ -55,8 +71,8 @@ class State:
 
         If saving fails, the state from before stays.
         """
-        is_best = best_of(history).iteration == len(history)
-        if not (is_best or last or self.clock() - self._saved_at >= SECONDS_BETWEEN):
+        is_best = self.best(history) == len(history)
+        if not (is_best or last or self.is_due()):
             return
         try:
             self._save(history, model, optimizer, scaler)
@@ -67,8 +83,12 @@ class State:
                 f"and run again: training goes on after {after}"
             ) from error
 
+    def is_due(self) -> bool:
+        """Tell whether the last state is so old that another one is worth its time."""
+        return self.clock() - self._saved_at >= SECONDS_BETWEEN
+
     def _save(self, history: list[Iteration], model, optimizer, scaler) -> None:
-        best, sums = best_of(history).iteration, {}
+        best, sums = self.best(history), {}
         if best == len(history):
             with replacing(self._best(best)) as draft:
                 self._sums[best] = write_tensors(model.state_dict(), draft)
@@ -105,15 +125,15 @@ class State:
             torch.set_rng_state(generators.pop("cpu"))
             if "cuda" in generators:
                 torch.cuda.set_rng_state(generators["cuda"])
-            log.info("going on after iteration %d, triple %d", len(history), history[-1].triples)
-            self._saved_at, self._sums[best_of(history).iteration] = self.clock(), best_sum
+            log.info("going on after iteration %d, %s %d", len(history), self.kind._fields[1].removesuffix("s"), history[-1][1])
+            self._saved_at, self._sums[self.best(history)] = self.clock(), best_sum
             return history
         shutil.rmtree(self.folder, ignore_errors=True)
         return []
 
     def load_best(self, history: list[Iteration], model) -> None:
         """Roll back to the best validation."""
-        load_weights(model, self._best(best_of(history).iteration))
+        load_weights(model, self._best(self.best(history)))
 
     def _best(self, iteration: int) -> Path:
         return self.folder / f"best-{iteration:05d}.safetensors"
@@ -128,8 +148,8 @@ class State:
             raise InputError(f"{saved / 'state.json'} is damaged")
         if facts["key"] != self.key:
             raise InputError("it belongs to other settings, code or data")
-        history = [Iteration(*line) for line in facts["history"]]
-        best = self._best(best_of(history).iteration)
+        history = [self.kind(*line) for line in facts["history"]]
+        best = self._best(self.best(history))
         for name, expected in facts["sha256"].items():
             file = best if name == "best" else saved / name
             if sha256_of(file) != expected:

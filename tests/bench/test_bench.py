@@ -101,7 +101,24 @@ def test_a_work_below_its_bar_fails_the_benchmark_unless_it_is_tiny(tmp_path, mo
 
 
 def test_only_works_that_have_a_bar_can_be_below_it():
-    from tests.bench.__main__ import 0, 1, 2, 2e, 3, 3e, 49, 5, 7, 79, 8, Ranker, SHARED, True, _replace, again, all, and, any, assert, below, candidates, cores, cross, cross_encoder, cross_encoders, def, encode, encoder, equal, family, for, found, given, hit, hits, in, inputs, items, k, lambda, len, list, lookup, mkdir, model, monkeypatch, not, other, place, query, query_id, range, real, record, records, rounds, run, same_scores, score, scores, seed, setattr, shared_passages, shared_run, slow, sparse, str, sum, test_passages_that_queries_share_have_the_scores_of_every_pair_by_itself, test_the_padded_loop_scores_pairs_as_the_cross_encoder_does_and_a_wrong_score_is_noticed, texts, threads, tiny, tk, tk_run, tmp_path, values, work, write_classifier, x
+    from tests.bench.__main__ import below
+
+    slow = [record(work, 1.79) for work in ("encode-2-cores", "sparse-encoder", "encode-2-threads", "lookup", "tk-run")]
+    assert [found.work for found in below(slow)] == ["encode-2-cores", "sparse-encoder", "tk-run"]
+    assert below([record("cross-encoder", 1.49), record("cross-encoder-query", 1.0)]) == [record("cross-encoder", 1.49)]
+
+
+def test_the_padded_loop_scores_pairs_as_the_cross_encoder_does_and_a_wrong_score_is_noticed(tmp_path, monkeypatch):
+    write_classifier(tmp_path)
+    records = list(cross_encoders.cross_encoder("tiny", tmp_path, tmp_path, candidates=8, rounds=1))
+    assert [(found.work, found.k, found.equal) for found in records] == [
+        ("cross-encoder", 8, True),
+        ("cross-encoder-query", 8, True),
+    ]
+    real = cross_encoders.family.Ranker.scores
+    monkeypatch.setattr(cross_encoders.family.Ranker, "scores", lambda *given: real(*given) + 3e-5)
+    (tmp_path / "again").mkdir()
+    assert not any(found.equal for found in cross_encoders.cross_encoder("tiny", tmp_path, tmp_path / "again", 8, 1))
 
 
 def test_passages_that_queries_share_have_the_scores_of_every_pair_by_itself(tmp_path):

@@ -15,22 +15,28 @@ import torch
 from epic.analysis.interpret import write_interpretation
 from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
+from epic.first_stage.deepct_counts import Form
+from epic.first_stage.deepct_labels import Labels
 from epic.model.epic import EpicModel, load_model
 from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
 from epic.model.query_vector import write_vectors
+from epic.model.term_weights import load_term_weights
 from epic.model.weigh import query_vectors, weigh
 from epic.rankers import cross_encoder, duet, tk
 from epic.rankers import epic as family
 from epic.training.examples import Example
 from epic.training.members import train_all
+from epic.training.regress import Portion, RegressSettings, regress
 from epic.training.resume import State
 from epic.training.train import Learner, train
 from epic.training.validation import Validation
 from epic.vectors.at_query_time import compute_vectors, copy_vectors
+from epic.vectors.batches import Budget
 from epic.vectors.candidates import Candidates, QuerySet, write_candidates
 from epic.vectors.encode import encode_shard
 from epic.vectors.phi import document_vectors
+from epic.vectors.reweigh import reweigh, weights_of
 from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
@@ -137,7 +143,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
 
 def work(folder: Path, training_first: bool = False) -> None:
     """Do all of it on a card."""
-    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _members]
+    parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter, _members]
     with inserted() as card:
 
         @contextmanager
@@ -237,6 +243,31 @@ def _train(folder: Path, watched, precision: str = "float16") -> None:
     family.save(ranker, folder / "trained", lambda digest: digest)
     weights = EpicModel.from_pretrained(folder / "trained").state_dict()
     assert all(torch.equal(value, ranker.state_dict()[name].cpu()) for name, value in weights.items())
+
+
+def _weighter(folder: Path, watched) -> None:
+    """Train a weighter, cut off and gone on, and reweigh passages of several lengths as a CPU does."""
+    shutil.rmtree(folder / "weighter-state", ignore_errors=True)
+    labels = [Labels(str(place), 1, {"pool": 1.0, "x": 0.5}) for place in range(len(TEXTS))]
+    for kind in (_Interrupted, State):
+        with watched("training a weighter"):
+            model = load_term_weights(folder / "encoder", 16, seed=3).to(ON)
+            state = kind(folder / "weighter-state", "key", lambda: 0.0, Portion, len)
+            state.is_due = lambda: True
+            try:
+                history = regress(model, labels, Passages(), RegressSettings(2, 0.01, 2, 0.1, 0.01, 1.0, 4, "float16"), 3, state)
+            except _CutOffError:
+                continue
+    assert len(history) == 2
+    with torch.no_grad():
+        model.classifier.bias += 0.5
+    pieces = {str(place): ids for place, ids in enumerate(model.pieces(TEXTS))}
+    with watched("reweighing"):
+        found = dict(weights_of(model, pieces, Budget(64)))
+        reweigh(model, Passages(), "1-of-1", Form(100, "linear", False), 64, "float32", folder / "reweighed")
+    expected = dict(weights_of(model.to("cpu"), pieces, Budget(64)))
+    assert all(np.allclose(found[name], expected[name], atol=1e-5) for name in pieces)
+    assert len((folder / "reweighed" / "docs00.json").read_text().splitlines()) == len(TEXTS)
 
 
 def _pairs(folder: Path, watched) -> None:

@@ -10,7 +10,7 @@ from tests.unit.test_layers import RANKS
 from tests.unit.test_reruns import EDITS, HEAVY
 
 PAGES = (
-    "install", "mini", "paper-run", "offline", "cluster", "model", "python", "vector-store", "performance", "judging", "own-collection", "recovery",
+    "install", "mini", "paper-run", "offline", "cluster", "model", "python", "vector-store", "performance", "judging", "own-collection", "deepct", "recovery",
     "deviations", "developing",
 )  # fmt: skip
 

@@ -23,10 +23,15 @@ def wrong_python(found: Page) -> list[str]:
                 module = importlib.import_module(node.module)
                 absent = [alias.name for alias in node.names if not hasattr(module, alias.name)]
                 complaints += [f"{node.module} has no {name}" for name in absent]
-            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("model", "Epic"):
-                import epic
+            elif (
+                isinstance(node, ast.Attribute)
+                and isinstance(node.value, ast.Name)
+                and node.value.id in ("model", "Epic", "ranker")
+            ):
+                from epic.api import Epic, TextRanker
 
-                complaints += [] if hasattr(epic.Epic, node.attr) else [f"Epic has no {node.attr}"]
+                kinds = [Epic, TextRanker] if node.value.id == "ranker" else [Epic]  # of a ranker, what every family has
+                complaints += [f"{kind.__name__} has no {node.attr}" for kind in kinds if not hasattr(kind, node.attr)]
     return [f"{found.name}: {complaint}" for complaint in complaints]
 
 
@@ -50,6 +55,7 @@ def test_what_a_page_says_is_true(check, name):
         (wrong_python, "```python\nfrom epic.core.files import nothing\n```", "has no nothing"),
         (wrong_python, "```python\nimport no_such_module\n```", "no module no_such_module"),
         (wrong_python, "```python\n>>> model.encode_querry('x')\n{}\n```", "no encode_querry"),
+        (wrong_python, "```python\n>>> ranker.encode_query('x')\n{}\n```", "TextRanker has no encode_query"),
         (wrong_yaml, "```yaml\nrows:\n  - {id: bm25, kind: first-stage}\n```", "mine.yaml line"),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ def settings(encoder: Path, collection: str) -> dict:
     """Return a copy of smoke, pointed to a folder: one model on a random encoder, two shards and three rows."""
     text = (ROOT / "workflow/experiments/smoke.yaml").read_text()
     found = yaml.safe_load(text.replace("path:workflow/resources/tiny", f"path:{collection}"))
-    found["first_stages"] = found["first_stages"][:1]
+    found["first_stages"], found["weighters"] = found["first_stages"][:1], []
     found["encoders"][0] |= {"source": f"path:{encoder}", "sha256": sha256_of(encoder / "model.safetensors")}
     found["models"], found["comparisons"] = found["models"][:1], []
     first = next(row for row in found["rows"] if row.get("id") == "bm25")

@@ -8,8 +8,11 @@ import pytest
 import torch
 
 import epic
+from epic.core import seals
 from epic.core.files import InputError
+from epic.corpus.runs import ScoredDoc
 from epic.model.query_torch import query_vector
+from epic.rankers import pairs
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import top_terms
 from tests.conftest import ROOT
@@ -24,8 +27,9 @@ def ready(model, tmp_path):
 
 
 def test_importing_the_package_does_not_import_torch():
-    code = "import sys, epic; assert 'torch' not in sys.modules; from epic import Epic; assert 'torch' in sys.modules"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    for name in ("Epic", "load_ranker"):
+        code = f"import sys, epic; assert 'torch' not in sys.modules; from epic import {name}; assert 'torch' in sys.modules"
+        subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
     with pytest.raises(AttributeError, match="has no attribute 'Epik'"):
         epic.Epik  # noqa: B018
 
@@ -98,3 +102,70 @@ def test_an_entry_that_only_pads_the_vocabulary_is_named_by_its_id(padded_model,
     assert len(words) == ready.vocabulary and {
         f"[unused {term}]" for term in range(ready.vocabulary - 3, ready.vocabulary)
     } <= set(words)
+
+
+@pytest.fixture
+def overlap(tmp_path):
+    """A checkpoint of a family that scores pairs of texts, sealed as the workflow does it."""
+    ranker = pairs.create(None, {"family": "tests.fake_ranker", "settings": {"scale": 2.0}, "seed": 1}, None, "cpu")
+    with torch.no_grad():
+        ranker.weight.copy_(torch.tensor([1.0, -0.5]))
+    pairs.save(ranker, tmp_path / "pairs" / "checkpoint", lambda digest: "# a card\n")
+    seals.seal([tmp_path / "pairs" / "checkpoint"], "train")
+    return tmp_path / "pairs" / "checkpoint"
+
+
+def test_a_ranker_of_any_family_is_loaded_and_scores_as_the_workflow_does(overlap, collection_of):
+    ranker, texts = epic.load_ranker(overlap), ["a pool of water", "", "the price of a pool", "pool"]
+    found = ranker.score("price of pool", texts)
+    assert ranker.family == "tests.fake_ranker" and found.dtype == np.float32 and found.shape == (4,)
+    stage = pairs.load(overlap, {"device": "cpu", "threads": 1, "precision": "float32"})
+    run = {"q": [ScoredDoc(str(place), 0.0) for place in range(4)]}
+    scored = pairs.score(stage, run, {"q": "price of pool"}, collection_of(*texts), 4096)
+    assert found.tolist() == [pytest.approx(hit.score, rel=1e-6) for hit in scored["q"]]
+    assert ranker.rerank("price of pool", texts).tolist() == sorted(range(4), key=lambda place: -found[place]) == [2, 0, 3, 1]
+    assert ranker.rerank("zebra", ["b", "a a", "c"]).tolist() == [0, 2, 1]  # equal ones as they came
+    assert ranker.score("price", []).shape == ranker.rerank("price", []).shape == (0,)
+
+
+def test_a_checkpoint_of_epic_is_an_epic(ready, tmp_path):
+    found = epic.load_ranker(tmp_path / "checkpoint", threads=1)
+    assert isinstance(found, epic.Epic) and found.family == "epic" and torch.get_num_threads() == 1
+    assert found.score("a pool", PASSAGES).tolist() == ready.score("a pool", PASSAGES).tolist()
+    assert found.rerank("a pool", PASSAGES).tolist() == np.argsort(-ready.score("a pool", PASSAGES), kind="stable").tolist()
+
+
+def test_no_progress_bar_is_shown_for_a_few_passages(overlap, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    epic.load_ranker(overlap).score("a pool", ["a pool"])
+    assert capsys.readouterr().err == ""
+
+
+def test_what_is_no_checkpoint_is_refused_with_the_reason(overlap, tmp_path):
+    with pytest.raises(
+        InputError, match=r"nowhere: no checkpoint \(neither epic\.json nor ranker\.json\); name a folder like train/"
+    ):
+        epic.load_ranker(tmp_path / "nowhere")
+    for given, message in (
+        ({"precision": "float8"}, "there is no precision float8; there are float32, tf32, "),
+        ({"precision": "bfloat16"}, "bfloat16 is for the device cuda; say float32"),
+        ({"device": "cuda"}, "torch sees no GPU") if not torch.cuda.is_available() else ({"precision": ""}, "no precision"),
+    ):
+        with pytest.raises(InputError, match=message):
+            epic.load_ranker(overlap, **given)
+    facts = (overlap / "ranker.json").read_text()
+    (overlap / "ranker.json").write_text(facts + " ")
+    with pytest.raises(InputError, match=r"ranker\.json has \d+ bytes; .* were written by the stage train"):  # the seal
+        epic.load_ranker(overlap)
+    for text, message in (
+        (
+            facts.replace("tests.fake_ranker", "somebody.ranker"),
+            r"ranker\.json: there is no family somebody\.ranker; there are epic",
+        ),
+        ("{}", r"ranker\.json: it names no family"),
+        ("[", r"ranker\.json"),
+    ):
+        (overlap / "ranker.json").write_text(text)
+        seals.seal([overlap], "train")
+        with pytest.raises(InputError, match=message):
+            epic.load_ranker(overlap)

@@ -12,7 +12,9 @@ from epic.core.code_digest import code_digest
 from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
-HEAVY = ("vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret")
+HEAVY = (
+    "recall", "regress", "reweigh", "vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret",
+)  # fmt: skip
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
     # words for people
@@ -34,6 +36,7 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("judging/verdicts.py", "ROUNDING = 1e-12", "ROUNDING = 1e-9", NOTHING),
     ("judging/checks.py", '"msmarco-passage/train"', '"msmarco-passage"', NOTHING),
     ("report/charts.py", "MARKERS = (", 'MARKERS = ("s", ', NOTHING),
+    ("report/stages.py", "SPAN = 20", "SPAN = 30", NOTHING),
     ("report/table.py", '"not run"', '"not yet run"', NOTHING),
     ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
     ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
@@ -41,10 +44,16 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("corpus/make_vocabulary.py", "passages >= at_least", "passages > at_least", {"vocabulary"}),
     ("corpus/word_vectors.py", "MOST_PARTS = 10", "MOST_PARTS = 9", {"vocabulary"}),
     ("corpus/words.py", "[a-z0-9]+", "[a-z]+", {"vocabulary"}),  # of EPIC; a family of words reads it too
+    ("first_stage/recall.py", "grade >= relevance", "grade > relevance", {"recall"}),
+    ("first_stage/recall.py", "so nothing can be learnt", "so there is nothing to learn", NOTHING),
+    ("training/regress.py", ".square().mean()", ".abs().mean()", {"regress"}),
+    ("first_stage/deepct_counts.py", "DECIMALS = 5", "DECIMALS = 6", {"regress", "reweigh"}),  # both join word-pieces
+    ("model/term_weights.py", "DROPOUT = 0.1", "DROPOUT = 0.2", {"regress", "reweigh"}),
+    ("vectors/reweigh.py", "BLOCK = 128", "BLOCK = 64", {"reweigh"}),
     ("training/loss.py", "1 - torch.softmax", "1.0 - torch.softmax", {"train"}),
     ("rankers/epic.py", '"equations.theta4")', '"equations.theta4", "x")', {"train"}),
     ("vectors/value_counts.py", "values * 10", "values * 20", {"encode"}),
-    ("vectors/tokenise.py", "TEXTS_AT_A_TIME = 4_096", "TEXTS_AT_A_TIME = 2_048", {"tokenise", "encode"}),
+    ("vectors/tokenise.py", "TEXTS_AT_A_TIME = 4_096", "TEXTS_AT_A_TIME = 2_048", {"tokenise", "encode", "reweigh"}),
     (
         "vectors/candidates.py", "LOOKED_UP_AT_ONCE = 100_000", "LOOKED_UP_AT_ONCE = 50_000",
         {"tokenise", "candidates", "encode", "prune", "tune", "rerank", "latency"},

@@ -23,6 +23,7 @@ ALLOWED = {  # script: what its imports may load of the above
     "fetch": set(),
     "index": set(),  # of pyserini only the jar is used, here and elsewhere
     "queries": set(),
+    "recall": set(),
     "replay": set(),
     "retrieve": set(),
     "triples": set(),
@@ -37,7 +38,9 @@ ALLOWED = {  # script: what its imports may load of the above
     "frequencies": set(),
     "interpret": TENSORS,
     "prune": set(),
+    "regress": TENSORS,
     "rerank": set(),
+    "reweigh": TENSORS,
     "train": TENSORS,
     "tune": set(),
     "weigh": set(),  # torch only where a query vector is not computed by ONNX

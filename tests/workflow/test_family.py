@@ -16,6 +16,7 @@ USER, SECRET = "jane-doe", "s3cr3t-t0ken"
 MODEL = {
     "id": "overlap", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "encoder": None, "start": None, "loss": "cross-entropy",
     "seed": 1, "prefix": "overlap", "label": "Word overlap", "group": "Other re-ranking", "tolerance": None,
+    "latency": {"warm_up": 1, "measured": 4},
 }  # fmt: skip
 ROWS = [
     {"id": "bm25", "label": "BM25", "group": "Single-stage ranking", "kind": "first-stage", "first_stage": "bm25", "published": []},
@@ -23,7 +24,13 @@ ROWS = [
         "for": {"model": ["overlap"], "first_stage": ["bm25"]}, "id": "{model.prefix}-{first_stage}", "kind": "model", "published": [],
         "label": "{model.label} + {first_stage.label}", "group": "{model.group}",
     },
+    {
+        "id": "theirs", "label": "A published run", "group": "Other re-ranking", "kind": "run-file", "published": [],
+        "runs": [{"query_set": "test", "source": "path:workflow/resources/tiny/runs/stand-in.tsv"}],
+        "timed": {"model": "overlap", "first_stage": "bm25", "hits": 150},
+    },
 ]  # fmt: skip
+LABELS = {"bm25": "BM25", "overlap-bm25": "Word overlap + BM25", "theirs": "A published run"}
 RULE = {
     "mark": "a",
     "each": "model",
@@ -45,7 +52,8 @@ OF_WORDS = MODEL | {
 
 def experiment(**changes):
     settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
-    settings |= {"encoders": [], "models": [MODEL], "rows": ROWS, "comparisons": [RULE]}
+    settings |= {"encoders": [], "weighters": [], "models": [MODEL], "rows": ROWS, "comparisons": [RULE]}
+    settings["first_stages"] = settings["first_stages"][:1]
     settings["train"] |= {"validate_every": 32, "max_validations": 2}
     return settings | changes
 
@@ -55,7 +63,8 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("family")
     (folder / "experiments").mkdir()
     (folder / "experiments" / "mine.yaml").write_text(yaml.safe_dump(experiment()))
-    targets = ["results/mine/report.html", "results/mine/rows/overlap-bm25.md", "results/mine/experiment.yaml"]
+    targets = ["results/mine/report.html", "results/mine/experiment.yaml"]
+    targets += [f"results/mine/{page}.md" for page in ("rows/overlap-bm25", "rows/theirs", "models/overlap")]
     (folder / "home" / USER).mkdir(parents=True)
     run = snakemake(
         *targets, directory=folder, HOME=str(folder / "home" / USER), USER=USER, LOGNAME=USER, EPIC_PLANTED_SECRET=SECRET
@@ -91,6 +100,34 @@ def test_it_is_timed_by_its_own_stages(results):
     found = json.loads((results / "latency/together/overlap-bm25.json").read_text())
     assert list(found["ms"]) == ["retrieve", "load", "score", "total"] and found["stages"]["after"] == ["load", "score"]
     assert list(json.loads((results / "latency/together/bm25.json").read_text())["ms"]) == ["retrieve", "total"]
+
+
+def test_a_published_run_is_scored_as_it_was_published_and_timed_by_running_the_model(results):
+    found = json.loads((results / "latency/together/theirs.json").read_text())
+    assert list(found["ms"]) == ["retrieve", "load", "score", "total"] and found["settings"]["hits"] == 150
+    row = json.loads((results / "rows/theirs.json").read_text())
+    assert row["sources"]["latency"] == "the model overlap, run here over the first 150 hits of bm25"
+    assert row["settings"]["timed"]["model"]["family"] == "tests.fake_ranker" and row["runs_sha256"]["test"]
+    assert not (results / "rerank" / "theirs").exists() and (results / "replay" / "theirs").exists()
+    page = (results / "rows/theirs.md").read_text()
+    assert "Effectiveness: the published run. Latency: the model overlap, run here" in page and "| score " in page
+    table = (results / "table.md").read_text()
+    assert "milliseconds are of a model (A published run: the model overlap, run here over the first 150 hits of bm25)" in table
+    assert re.search(r"\| theirs +\|.*\|\s+[+-]\d", (results / "models/overlap.md").read_text())  # beyond its first stage
+
+
+def test_a_slow_model_is_timed_on_fewer_queries_and_that_is_said_wherever_its_time_is(results):
+    for row, queries in (("bm25", 6), ("overlap-bm25", 4), ("theirs", 4)):
+        found = json.loads((results / f"latency/together/{row}.json").read_text())
+        assert found["queries"] == queries and found.get("instead_of") == (6 if queries < 6 else None)
+        timings = (results / f"latency/together/{row}.tsv").read_text().splitlines()[1:]
+        assert sum("\twarm\t" in line for line in timings) == queries
+        said = "(4 queries)" if queries < 6 else "queries"
+        lines = [line for line in (results / "table.md").read_text().splitlines() if line.startswith(f"| {LABELS[row]} ")]
+        assert len(lines) == 1 and (said in lines[0]) == (queries < 6)
+        assert ("Timed on 4 queries" in (results / f"rows/{row}.md").read_text()) == (queries < 6) if row != "bm25" else True
+    assert "<small>(4 queries)</small>" in (results / "report.html").read_text()
+    assert "(4 queries)" in (results / "models/overlap.md").read_text()
 
 
 def test_it_has_a_place_in_table_figures_and_report(results):

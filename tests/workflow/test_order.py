@@ -26,7 +26,7 @@ def experiment(encoder) -> dict:
     settings = yaml.safe_load(
         (ROOT / "workflow/experiments/smoke.yaml").read_text().replace("path:workflow/resources/tiny", "path:own")
     )
-    settings["first_stages"] = settings["first_stages"][:1]
+    settings["first_stages"], settings["weighters"] = settings["first_stages"][:1], []
     settings["encoders"][0] |= {"source": f"path:{encoder}", "sha256": sha256_of(encoder / "model.safetensors")}
     product = next(row for row in settings["rows"] if "for" in row)
     product["for"] |= {"first_stage": ["bm25"], "keep": ["full", 20]}

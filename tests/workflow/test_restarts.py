@@ -29,7 +29,7 @@ def experiment(encoder) -> dict:
     """A copy of smoke, pointed to a folder: one model on the random encoder, two shards and three rows."""
     text = (ROOT / "workflow/experiments/smoke.yaml").read_text()
     settings = yaml.safe_load(text.replace("path:workflow/resources/tiny", "path:own"))
-    settings["first_stages"] = settings["first_stages"][:1]
+    settings["first_stages"], settings["weighters"] = settings["first_stages"][:1], []
     model = settings["models"][0]
     settings["encoders"][0] |= {"source": f"path:{encoder}", "sha256": sha256_of(encoder / "model.safetensors")}
     settings["models"], settings["comparisons"] = [model], []

@@ -110,8 +110,14 @@ def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results)
         assert sum(values.values()) / 58 == pytest.approx(row(results, name)["metrics"]["test"]["RR@10"], rel=1e-12)
 
 
-def test_a_passage_without_weighted_words_is_counted_and_not_indexed(results):
-    assert "335 documents, 335 with text, 1 of the collection absent" in (results / "logs/expand/deepct.log").read_text()
+def test_passages_are_reweighted_in_shards_and_those_without_words_are_counted_and_not_indexed(results):
+    shards = [results / f"reweigh/deepct/{place}-of-2/docs00.json" for place in (1, 2)]
+    ids = [json.loads(line)["id"] for shard in shards for line in shard.open()]
+    assert ids == sorted(ids, key=int) and 300 < len(ids) == len(set(ids)) <= 336
+    said = f"{len(ids)} documents, {len(ids)} with text, {336 - len(ids)} of the collection absent"
+    assert said in (results / "logs/expand/deepct.log").read_text()
+    assert (results / "regress/deepct/history.tsv").read_text().startswith("portion\tpassages\tloss\tseconds\n1\t32\t0.")
+    assert len((results / "recall/deepct.jsonl").read_text().splitlines()) == 112
 
 
 def test_the_texts_for_an_index_are_removed_once_it_is_built(results):

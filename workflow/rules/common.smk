@@ -31,7 +31,7 @@ for reason in BROKEN.values() if workflow.is_main_process else ():
 
 
 wildcard_constraints:
-    **{name: "[^/]+" for name in ("experiment", "model", "encoder", "row", "timed", "first_stage", "query_set", "file")},
+    **dict.fromkeys("experiment model encoder weighter row timed first_stage query_set file".split(), "[^/]+"),
     keep=r"\d+",
 
 

@@ -1,6 +1,6 @@
 """expand: the texts that a first stage indexes, as JSON lines: passages, with predicted queries appended, or reweighted.
 
-in   results/{experiment}/data/manifest.json, predicted queries or weighted texts
+in   results/{experiment}/data/manifest.json, predicted queries or weighted texts, published or results/{experiment}/reweigh/{weighter}/
 out  results/{experiment}/expand/{first_stage}/, removed once it is indexed: only `index` reads it, and it is made again in minutes
 """
 

@@ -1,7 +1,7 @@
 """figures: the paper's figures, and figures beyond the paper's.
 
 in   results/{experiment}/frequencies/{model}.tsv, interpret/{model}.json, train/{model}/history.tsv
-     results/{experiment}/table.json, claims.json, tune/{model}/{first_stage}.json, latency/{row}.json
+     results/{experiment}/table.json, claims.json, tune/{model}/{first_stage}.json, latency/{row}.json, costs/{model}.json
 out  results/{experiment}/figures/frequencies-{model}.png, words-{model}.png, training-{model}.png; .pdf
      results/{experiment}/figures/tradeoff.png, pruning.png, cutoffs.png, stages.png; .pdf
 """
@@ -71,6 +71,7 @@ rule charts:
     input:
         table=rules.table.output.json,
         latencies=all_of(inputs.latencies),
+        costs=all_of(inputs.costs),
     output:
         tradeoff=report("results/{experiment}/figures/tradeoff.png", caption="../report/tradeoff.rst", category="figures"),
         stages=report("results/{experiment}/figures/stages.png", caption="../report/stages.rst", category="figures"),
@@ -81,6 +82,8 @@ rule charts:
         "../../environment.yml"
     params:
         latencies=files(inputs.latencies),
+        costs=files(inputs.costs),
+        before=of_settings(measurements.done_before),
         code=code("charts"),
     script:
         "../scripts/charts.py"

@@ -1,9 +1,10 @@
 """Draw the results as a whole."""
 
 from epic.core.stage import stage
-from epic.report.charts import stages, tradeoff
+from epic.report.stages import stages
+from epic.report.tradeoff import tradeoff
 
 with stage(snakemake):
-    files, pdfs = snakemake.input, snakemake.output.pdfs
+    files, params, pdfs = snakemake.input, snakemake.params, snakemake.output.pdfs
     tradeoff(files.table, [snakemake.output.tradeoff, pdfs[0]])
-    stages(files.table, snakemake.params.latencies, [snakemake.output.stages, pdfs[1]])
+    stages(files.table, params.latencies, params.before, params.costs, [snakemake.output.stages, pdfs[1]])

@@ -13,7 +13,7 @@ with stage(snakemake):
         query_sets=params.query_sets,
         evaluated=tuple(files.get(name, []) for name in ("values", "answers", "counts")),
         runs=files.get("runs", []),
-        model=(files.cutoff, files.checkpoint) if files.get("checkpoint") else None,
+        model=(files.get("cutoff"), files.checkpoint) if files.get("checkpoint") else None,
         out=out.row,
     )
     render_row(out.row, params.latency or None, params.tests, params.alpha, params.note, params.command, out.page)

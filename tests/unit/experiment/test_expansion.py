@@ -76,6 +76,19 @@ def test_encoders_stand_in_place_of_their_ids():
     assert found.written_at(("models", 1, "encoder")) == ("models", 1, "encoder")
 
 
+def test_weighters_are_none_or_have_encoders_that_count_as_used():
+    assert expanded().settings["weighters"] == []
+    encoders = [{"id": "e", "source": "s"}, {"id": "own", "source": "t"}]
+    found = expanded(encoders=encoders, weighters=[{"id": "w", "encoder": "own"}])
+    assert found.settings["weighters"] == [{"id": "w", "encoder": encoders[1]}]
+    assert found.written_at(("weighters", 0, "encoder", "sha256")) == ("encoders", 1, "sha256")
+    with pytest.raises(ExperimentError, match="no model has this encoder, and no weighter; leave it out"):
+        expanded(encoders=encoders)
+    with pytest.raises(ExperimentError, match="no x in encoders; there are e") as error:
+        expanded(weighters=[{"id": "w", "encoder": "x"}])
+    assert error.value.place == ("weighters", 0, "encoder")
+
+
 def test_published_values_get_the_tolerance_of_the_row_or_of_their_source_and_milliseconds_none():
     row = {"id": "r", "published": "known", "tolerance": 0.01}
     (found,) = expanded(rows=[row]).settings["rows"]

@@ -14,6 +14,26 @@ EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
+def timed(settings):
+    """An experiment whose published run is timed with a model."""
+    model = settings["models"][0] | {"id": "slow", "family": "tests.fake_ranker"}
+    named = {"model": "slow", "first_stage": "bm25", "hits": 50}
+    rows = [row | ({"timed": named} if row["id"] == "bert-large" else {}) for row in settings["rows"]]
+    return settings | {"models": [*settings["models"], model], "rows": rows}
+
+
+def test_a_published_run_that_is_timed_needs_its_model_but_no_cut_off_and_is_still_scored_as_it_was():
+    found, checkpoint = inputs.timing(timed(SMOKE), "bert-large")["bert-large"], output("train.checkpoint", model="slow")
+    assert found["lucene"] == output("index.lucene", first_stage="bm25") and found["checkpoint"] == checkpoint
+    assert found["manifest"] == output("data.manifest") and found["cutoff"] == found["store"] == found["run"] == []
+    assert inputs.row_facts(timed(SMOKE), "bert-large") == inputs.row_facts(SMOKE, "bert-large") | {"checkpoint": checkpoint}
+    assert inputs.scored_run(timed(SMOKE), "bert-large", "test") == inputs.scored_run(SMOKE, "bert-large", "test")
+    assert inputs.page_latency(timed(SMOKE), "bert-large", lambda row: "together") == inputs.latency_of("bert-large", "together")
+    assert inputs.page_latency(SMOKE, "bert-large", lambda row: "together") == []
+    assert list(inputs.checkpoints(timed(SMOKE))) == [*inputs.checkpoints(SMOKE), "slow"]
+    assert "bert-large" in inputs.latencies(timed(SMOKE)) and "bert-large" in inputs.timings(timed(SMOKE))["together"]
+
+
 def test_every_output_that_is_asked_for_is_made_by_a_rule():
     rules = {}
     for path in (ROOT / "workflow" / "rules").glob("*.smk"):
@@ -132,8 +152,29 @@ def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
     assert inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
     assert inputs.expansion(PAPER, "doc2query")["predicted"] == Source("download:msmarco-passage-pred-test_topk10.tar.gz")
     assert inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
+    assert inputs.expansion(SMOKE, "deepct")["weighted"] == Shards("reweigh.texts", {"weighter": "deepct"})
     assert inputs.shown_predictions(EXPERIMENTS["mini"]) == []
     assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
+
+
+def test_a_weighter_reads_its_encoder_and_labels_that_come_from_judgments():
+    assert inputs.labelling(SMOKE, "deepct") == {
+        "queries": output("queries.queries", query_set="train"),
+        "qrels": output("queries.qrels", query_set="train"),
+        "counts": output("queries.counts", query_set="train"),
+        "stop_words": Source("path:workflow/resources/deepct/stop-words.txt"),
+    }
+    encoder = output("encoder.folder", encoder="minilm")
+    assert inputs.regression(SMOKE, "deepct") == {"encoder": encoder, "labels": output("recall.labels", weighter="deepct")}
+    (weighter,) = SMOKE["weighters"]
+    plain = SMOKE | {"weighters": [weighter | {"train": weighter["train"] | {"stop_words": None}}]}
+    assert inputs.labelling(plain, "deepct")["stop_words"] == []
+    untrained = SMOKE | {"weighters": [weighter | {"train": None}]}
+    assert inputs.regression(untrained, "deepct") == {"encoder": encoder, "labels": []}
+    with pytest.raises(InputError, match="weighter deepct is not trained, so that it has no labels"):
+        inputs.labelling(untrained, "deepct")
+    with pytest.raises(InputError, match="there is no weighter x; there are deepct"):
+        inputs.regression(SMOKE, "x")
 
 
 def test_the_cut_off_is_chosen_on_the_tuning_queries():

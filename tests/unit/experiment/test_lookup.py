@@ -38,6 +38,22 @@ def test_what_does_not_exist_lists_what_does():
     assert found == {key: value for key, value in elsewhere.items() if key != "id"}
 
 
+def test_a_weighter_s_training_depends_on_nothing_of_the_text_that_it_writes():
+    (weighter,) = SMOKE["weighters"]
+    found = lookup.regression_of(SMOKE, "deepct")
+    other = SMOKE | {"weighters": [weighter | {"weigh": weighter["weigh"] | {"scale": 10}}]}
+    assert set(found) == {"encoder", "max_pieces", "train"} and lookup.regression_of(other, "deepct") == found
+    assert lookup.threads_of_regression(SMOKE, "deepct") == lookup.label_relevance(SMOKE, "deepct") == 1
+    untrained = SMOKE | {"weighters": [weighter | {"train": None}]}
+    assert lookup.threads_of_regression(untrained, "deepct") == 1
+
+
+def test_an_encoder_that_only_a_weighter_has_is_found():
+    encoder = SMOKE["weighters"][0]["encoder"] | {"id": "own"}
+    settings = SMOKE | {"weighters": [SMOKE["weighters"][0] | {"encoder": encoder}]}
+    assert lookup.encoder_named(settings, "own")["source"] == encoder["source"]
+
+
 def test_training_depends_on_a_model_but_not_on_how_it_is_shown():
     model = find(SMOKE["models"], "released")
     assert lookup.training_of(model) == lookup.training_of(

@@ -11,6 +11,16 @@ EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
+BOTH = {
+    "models": [*SMOKE["models"], SMOKE["models"][0] | {"id": "slow", "family": "tests.fake_ranker", "latency": {"warm_up": 1, "measured": 3}}],
+    "rows": [
+        row | ({"timed": {"model": "slow", "first_stage": "bm25", "hits": 50}} if row["id"] == "bert-large" else {})
+        for row in SMOKE["rows"]
+    ],
+}  # fmt: skip
+TIMED = SMOKE | BOTH
+
+
 def ids(settings, timed):
     return [row["id"] for row in measurements.rows_timed(settings, timed)]
 
@@ -37,6 +47,29 @@ def test_every_timed_row_has_one_measurement_that_tells_its_latency():
     assert (
         of["released-doctttttquery-full"] == "released" and of["doctttttquery"] == "paper" and of["doc2query"] == "first-stages"
     )
+
+
+def test_a_published_run_is_timed_with_the_model_that_it_names_and_beside_its_first_stage():
+    assert "bert-large" not in ids(SMOKE, "together") and ids(TIMED, "together")[-1] == "bert-large"
+    assert ids(TIMED, "slow") == ["bm25", "bert-large"] and ids(TIMED, "bert-large") == ["bert-large"]
+    assert list(measurements.measurements(TIMED | {"keep": []})) == ["paper", "released", "slow", "first-stages"]
+    assert measurements.measurement_of(TIMED | {"keep": []}, "bert-large") == "slow"
+    assert measurements.timed_models(TIMED, "slow") == [None, "slow"] and measurements.timed_models(TIMED, "bert-large") == [
+        "slow"
+    ]
+    facts = measurements.timed_facts(TIMED, "bert-large")["bert-large"]
+    assert facts == {"kind": "run-file", "keep": None, "family": "tests.fake_ranker"}
+    settings = measurements.timed_settings(TIMED, "slow")
+    assert {row: found["hits"] for row, found in settings.items()} == {"bm25": 100, "bert-large": 50}
+    assert settings["bert-large"]["first_stage"]["id"] == "bm25"
+    cuda = TIMED | {"compute": TIMED["compute"] | {"device": "cuda"}}
+    assert [measurements.gpus_of_timing(cuda, timed) for timed in ("bert-large", "bm25")] == [1, 0]
+
+
+def test_only_a_model_that_says_so_is_timed_on_other_queries_than_all():
+    rows = {row["id"]: measurements.queries_of(TIMED, row) for row in measurements.timed_rows(TIMED)}
+    assert rows.pop("bert-large") == {"warm_up": 1, "measured": 3}
+    assert all(found == {"warm_up": 2, "measured": 6} for found in rows.values())
 
 
 def test_no_measurement_of_first_stages_is_made_where_models_stand_on_all_of_them():

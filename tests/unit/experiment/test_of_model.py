@@ -63,6 +63,17 @@ def test_each_row_is_tested_against_its_own_first_stage():
     }
 
 
+def test_a_model_that_a_published_run_is_timed_with_shows_that_row_beside_its_own():
+    rows = [
+        row | {"timed": {"model": "authors", "first_stage": "bm25", "hits": 50}} if row["id"] == "bert-large" else row
+        for row in PAIRS["rows"]
+    ]
+    found = PAIRS | {"rows": rows}
+    assert of_model.own_first_stages(found, "authors")["bert-large"] == "bm25"
+    page = of_model.showing(found, "authors", "authors")
+    assert "bert-large" in page["latencies"] and "bert-large" not in page["rows"]
+
+
 def test_a_model_without_rows_has_no_page():
     rows = [row for row in PAPER["rows"] if row.get("model") != "authors"]
     with pytest.raises(InputError, match="model authors has no rows"):

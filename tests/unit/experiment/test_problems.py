@@ -78,3 +78,29 @@ def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refus
             ("models", 0, "encoder", "sha256"),
             "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256",
         )
+
+
+@pytest.mark.parametrize(
+    ("change", "place", "message"),
+    [
+        (lambda s: s["first_stages"][3].update(weighted_text={"model": "x"}), ("first_stages", 3, "weighted_text", "model"), "no x in weighters; there are deepct"),
+        (lambda s: s.update(weighters=[]), ("first_stages", 3, "weighted_text", "model"), "no deepct in weighters; there are none"),
+        (lambda s: s["first_stages"][3]["weighted_text"].update(source="path:x"), ("first_stages", 3, "weighted_text"), "expected either source, published texts, or model, a weighter"),
+        (lambda s: s["first_stages"][3].update(weighted_text={}), ("first_stages", 3, "weighted_text"), "expected either source"),
+        (lambda s: s["weighters"].append(s["weighters"][0] | {"id": "other"}), ("weighters", 1), "no first stage has this weighter as its weighted_text; leave it out"),
+        (lambda s: s["weighters"].append(s["weighters"][0]), ("weighters", 1), "the id deepct is given twice"),
+        (lambda s: s["weighters"][0]["train"].update(query_set="test"), ("weighters", 0, "train", "query_set"), "test is for test, expected a set for train"),
+        (lambda s: s["weighters"][0]["train"].update(query_set="x"), ("weighters", 0, "train", "query_set"), "no x in query_sets"),
+    ],
+)  # fmt: skip
+def test_a_weighter_is_used_and_learns_from_queries_for_training(change, place, message):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    change(settings)
+    found = list(problems(settings))
+    assert [said for where, said in found if where == place and said.startswith(message)], found
+
+
+def test_a_weighter_that_is_not_trained_needs_no_queries():
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    settings["weighters"][0]["train"] = None
+    assert list(problems(settings)) == []

@@ -6,7 +6,7 @@ import zipfile
 import pytest
 
 from epic.core.files import InputError
-from epic.first_stage.deepct import weighted_texts
+from epic.first_stage.deepct import sources_of, weighted_texts
 from epic.first_stage.expand import expand
 from tests.predicted import contents
 
@@ -26,7 +26,7 @@ def published(tmp_path):
 
 
 def test_texts_are_taken_as_published_and_absent_passages_are_counted(documents, published, tmp_path):
-    expand(documents, None, None, published, tmp_path / "out")
+    expand(documents, None, None, [published], tmp_path / "out")
     assert contents(tmp_path / "out") == [
         {"id": "0", "contents": "zero zero zero"},
         {"id": "1", "contents": "one"},
@@ -54,7 +54,7 @@ def test_what_does_not_fit_is_refused_by_line(documents, tmp_path, text, said):
     (tmp_path / "deepct").mkdir()
     (tmp_path / "deepct" / "docs00.json").write_text(text)
     with pytest.raises(InputError, match=said):
-        expand(documents, None, None, tmp_path / "deepct", tmp_path / "out")
+        expand(documents, None, None, [tmp_path / "deepct"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -106,3 +106,24 @@ def test_long_texts_are_held_a_few_at_a_time(documents, published, monkeypatch):
     asked = []
     monkeypatch.setattr(documents, "unknown", lambda ids: asked.append(list(ids)) or [])
     assert list(weighted_texts(documents, published)) == whole and asked == [["0"], ["1"], ["2"]]
+
+
+def test_shards_are_read_one_after_the_other_and_a_passage_in_two_of_them_is_refused(documents, tmp_path):
+    shards = [tmp_path / f"{place}-of-3" for place in (1, 2, 3)]
+    for shard, text in zip(shards, (lines(d0="a"), "", lines(d2="c", d3="d")), strict=True):
+        shard.mkdir()
+        (shard / "docs00.json").write_text(text)
+    assert list(weighted_texts(documents, *shards)) == [("0", "a"), ("2", "c"), ("3", "d")]
+    (shards[1] / "docs00.json").write_text(lines(d0="b"))
+    with pytest.raises(InputError, match="2-of-3: docs00.json line 1: passage 0 is given twice"):
+        list(weighted_texts(documents, *shards))
+
+
+def test_a_file_a_folder_of_files_and_the_folders_of_shards_are_told_apart(tmp_path):
+    (tmp_path / "1-of-2").mkdir()
+    (tmp_path / "2-of-2").mkdir()
+    (tmp_path / "docs00.json").touch()
+    shards = [str(tmp_path / "1-of-2"), str(tmp_path / "2-of-2")]
+    assert sources_of(shards) == [tmp_path / "1-of-2", tmp_path / "2-of-2"] and sources_of(shards[:1]) == [tmp_path / "1-of-2"]
+    assert sources_of([str(tmp_path / "docs00.json")]) == [tmp_path] and sources_of([]) == []
+    assert sources_of(str(tmp_path / "a.zip")) == [tmp_path / "a.zip"]

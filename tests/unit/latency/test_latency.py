@@ -1,13 +1,15 @@
 """Latency: what is timed, what is left out, and that the query vector really runs beside retrieval."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from epic.core.files import InputError
 from epic.core.mapped import Mapped, evict
-from epic.latency.latency import Bench, java_version, measure, timed_queries
+from epic.latency.latency import Asked, Bench, System, about, asked_of, java_version, timed_queries
+from epic.latency.latency import measure as measure_asked
 
 
 class Recorder:
@@ -20,6 +22,12 @@ class Recorder:
     def opened(self):
         self.opened_times += 1
         yield lambda text: self.seen.append(self.name + text) or {"retrieve": 1, "total": 5}
+
+
+def measure(systems, queries, warm_up):
+    """Measure rows that all answer all queries."""
+    counted = dict(list(queries.items())[warm_up:])
+    return measure_asked(systems, queries, {row: Asked(queries, counted) for row in systems})
 
 
 def test_the_warm_up_is_run_but_not_reported_and_without_eviction_there_is_no_cold_pass():
@@ -56,6 +64,56 @@ def test_a_row_that_cannot_be_dropped_from_memory_has_no_cold_pass_and_the_other
     found = measure({name: Recorder(tmp_path / name) for name in ("kept", "dropped")}, {"a": "A"}, warm_up=0)
     assert list(found["kept"][0]) == ["warm"] and "could not be dropped" in found["kept"][1]
     assert list(found["dropped"][0]) == ["warm", "cold"] and found["dropped"][1] is None
+
+
+def test_a_slow_row_takes_its_turns_only_at_its_own_queries_which_the_others_answer_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("epic.latency.latency.evict", lambda *paths: True)
+    queries, shared, seen = {name: name.upper() for name in "abcdefg"}, {"warm_up": 3, "measured": 4}, []
+    systems = {name: Recorder(tmp_path / name, name=name, seen=seen) for name in "xyz"}
+    asked = {name: asked_of(queries, shared, shared) for name in "xz"}
+    asked["y"] = asked_of(queries, shared, {"warm_up": 1, "measured": 2})
+    assert list(asked["y"].all) == ["c", "d", "e"] and list(asked["y"].counted) == ["d", "e"]
+    found = measure_asked(systems, queries, asked)
+    assert seen[:4] == ["xA", "zA", "zB", "xB"] and seen[4:13] == ["zC", "xC", "yC", "xD", "yD", "zD", "yE", "zE", "xE"]
+    assert [name for name in seen if name.startswith("y")] == ["yC", "yD", "yE", "yD", "yE"]  # and cold
+    assert {row: list(passes["warm"]) for row, (passes, _) in found.items()} == {
+        "x": list("defg"),
+        "y": ["d", "e"],
+        "z": list("defg"),
+    }
+    assert list(found["y"][0]["cold"]) == ["d", "e"]
+
+
+def test_queries_that_no_row_answers_are_left_out():
+    system, queries, shared = Recorder(), {name: name.upper() for name in "abcd"}, {"warm_up": 2, "measured": 2}
+    asked = {"row": asked_of(queries, shared, {"warm_up": 0, "measured": 1})}
+    ((found, _),) = measure_asked({"row": system}, queries, asked).values()
+    assert system.seen == ["C"] and list(found["warm"]) == ["c"]
+
+
+def test_what_is_written_of_a_row_says_if_it_was_timed_on_fewer_queries():
+    shared = {"query_set": "q", "hits": 100, "warm_up": 3, "measured": 4}
+    systems = {"row": SimpleNamespace(stages="its stages", reranked=None), "other": SimpleNamespace(stages="", reranked=1000)}
+    own = {"hits": 1000, "queries": {"warm_up": 1, "measured": 2}}
+    slow = about("row", systems, shared, own)
+    assert slow["instead_of"] == 4 and slow["settings"] == {"query_set": "q", "hits": 1000, "warm_up": 1, "measured": 2}
+    usual = about("row", systems, shared, {"hits": 100, "queries": {"warm_up": 3, "measured": 4}})
+    assert usual == {"settings": shared, "together": ["row", "other"], "stages": "its stages"}
+    assert about("other", systems, shared, own)["reranked"] == 1000
+    assert list(usual["settings"]) == list(shared)
+
+
+def test_a_row_without_a_cut_off_re_ranks_all_hits(tmp_path, monkeypatch):
+    ranker = SimpleNamespace(STAGES="its stages", timed=lambda search, *others: search)
+    monkeypatch.setattr("epic.latency.latency.family", lambda name: ranker)
+    (tmp_path / "c.json").write_text('{"cutoff": 2}')
+    settings = {"first_stage": {}, "hits": 3, "compute": {}}
+    for cutoff, hits in (([], 3), (tmp_path / "c.json", 2)):
+        files = SimpleNamespace(lucene="l", cutoff=cutoff)
+        system = System(files, {}, {"kind": "run-file", "family": "f"}, settings, Bench(tmp_path))
+        system.searcher = SimpleNamespace(search=lambda text, k: [SimpleNamespace(docid=str(place)) for place in range(k)])
+        assert system.search("q") == [str(place) for place in range(hits)] and system.stages == "its stages"
+        assert system.reranked == hits
 
 
 def test_rows_share_what_is_made_once(tmp_path):

@@ -80,7 +80,10 @@ def test_the_overhead_is_paired_by_query(tmp_path):
     found = overhead(tmp_path / "system.tsv", tmp_path / "first.tsv")
     assert found["ms"]["mean"] == 5.0 and found["ms"]["interval"] == [5.0, 5.0] and found["speed_up"]["mean"] == 0.5
     assert found["speed_up"]["interval"] == pytest.approx([1 / 6, 9 / 14])  # one query alone, or the other
-    for one, two in (("system", "other"), ("other", "system"), ("system", "others")):
+    for one, two, ms in (("system", "other", 5.0), ("other", "system", -5.0)):  # a slow row answers a part of the queries
+        common = overhead(tmp_path / f"{one}.tsv", tmp_path / f"{two}.tsv")
+        assert common["queries"] == 1 and common["ms"]["mean"] == ms
+    for one, two in (("system", "others"), ("others", "system")):
         with pytest.raises(InputError, match=rf"{one}\.tsv and .*{two}\.tsv were not timed on the same queries; time both anew"):
             overhead(tmp_path / f"{one}.tsv", tmp_path / f"{two}.tsv")
 

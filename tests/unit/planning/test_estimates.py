@@ -44,6 +44,16 @@ def test_expanded_text_is_the_passages_and_40_predictions_each(paper):
     )
 
 
+def test_a_slow_model_is_timed_as_often_as_it_says_and_over_all_its_hits(paper):
+    model = paper["models"][0] | {"id": "slow", "family": "tests.fake_ranker", "latency": {"warm_up": 5, "measured": 20}}
+    named = {"model": "slow", "first_stage": "bm25", "hits": 1000}
+    rows = [row | ({"timed": named} if row["id"] == "bert-large" else {}) for row in paper["rows"]]
+    timed = paper | {"models": [*paper["models"], model], "rows": rows}
+    assert of(timed, "latency", timed="bm25").seconds == of(paper, "latency", timed="bm25").seconds == START + 3000 * 0.106
+    found = of(timed, "latency", timed="bert-large").seconds
+    assert found == pytest.approx(START + 45 * (0.106 + 1000 * 0.340 / 4))  # 5 to warm up, 20 and 20 again with nothing cached
+
+
 def test_runs_have_a_line_for_each_hit(paper):
     assert of(paper, "retrieve", first_stage="bm25", query_set="dev-judged").written == 55_578 * 200 * 42
     assert of(paper, "rerank", row="epic-bm25-r1000", query_set="dl19").written == 43 * 1000 * 54

@@ -103,6 +103,13 @@ def test_tests_and_overheads_are_paired(files, tests, tmp_path):
     assert first[5] == "-"
 
 
+def test_a_row_that_was_timed_on_fewer_queries_says_so(files, tests, tmp_path):
+    slow = json.loads(files["latencies"]["a"].read_text()) | {"queries": 1, "instead_of": 2}
+    files["latencies"]["a"].write_text(json.dumps(slow))
+    shown = cells(page(files, tests, tmp_path / "page.md"))
+    assert any(line[:2] == ["a", "14.00 (1 queries)"] for line in shown) and any(line[:2] == ["s", "11.00"] for line in shown)
+
+
 def test_p_is_corrected_for_the_tests_on_one_query_set(files, tests, tmp_path):
     shown = cells(page(files, [*tests, tests[0] | {"row": "b"}], tmp_path / "page.md"))
     found = [line for line in shown if line[0] in "ab" and line[1] == "s"]

@@ -56,7 +56,10 @@ def facts(record, hostile):
     }
     metrics = {"test": {"RR@10": record["ours"], "R@200": 0.9, "queries": 58}} if record["ours"] else {}
     published = [entry | {"verdict": "not comparable", "because": ["other query set"]}]
-    return {"label": record["label"], "metrics": metrics, "published": published}
+    known = {key: record[key] for key in ("id", "label", "kind", "first_stage")}
+    if "ms_of" in record:
+        known |= {"sources": {"latency": record["ms_of"]}, "settings": {"timed": {"first_stage": {"id": "bm25"}}}}
+    return known | {"metrics": metrics, "published": published}
 
 
 def comparison(system, baseline):
@@ -72,6 +75,7 @@ def write_page(folder, hostile=HOSTILE, metadata=None):
         row("doc2query", "published-only", None, 0.218, stage=None),
         row("epic", "model", 0.41, 0.273, "H", model="paper", keep="full", marks="a"),
         row("pruned", "model", 0.34, 0.241, "H", model="paper", keep=100, label=hostile),
+        row("slow", "run-file", 0.3, 0.365, "H", stage=None, ms_queries=1, ms_of=hostile),
     ]
     gain = {"system": "epic", "baseline": "bm25", "effect_ratio": 2.0, "delta_relative_improvement": -0.1}
     order = {"model": "paper", "systems": 3, "kendall_tau": 1.0, "because": ["other collection"], "gains": [gain]}
@@ -106,6 +110,9 @@ def write_page(folder, hostile=HOSTILE, metadata=None):
     for name in ("bm25", "epic", "pruned"):
         timings[name] = folder / f"{name}.tsv"
         write_latency({"warm": {"1": total(2), "2": total(4)}}, "not here", ABOUT, {}, folder / f"{name}.json", timings[name])
+    timings["slow"] = folder / "slow.tsv"  # on one query, and with a stage of its own
+    slow = {"warm": {"1": {"retrieve": 2_000_000, "read_texts": 5_000_000, "total": 7_000_000}}}
+    write_latency(slow, "not here", ABOUT | {"instead_of": 2}, {}, folder / "slow.json", timings["slow"])
 
     def written(name, value):
         (folder / name).write_text(json.dumps(value))
@@ -125,7 +132,14 @@ def write_page(folder, hostile=HOSTILE, metadata=None):
     }
     with drawn([folder / "frequencies-paper.png"], columns=1) as (axes,):
         axes.plot([1, 2])
-    commands = {"": "snakemake all", "bm25": "snakemake bm25", "doc2query": None, "epic": "snakemake epic 'x'", "pruned": "p"}
+    commands = {
+        "": "snakemake all",
+        "bm25": "snakemake bm25",
+        "doc2query": None,
+        "epic": "snakemake epic 'x'",
+        "pruned": "p",
+        "slow": "s",
+    }
     write_report(
         files, commands, [("train.batch_size", 16, hostile)], [folder / "frequencies-paper.png"], PAGE, folder / "report.html"
     )
@@ -145,6 +159,16 @@ def test_every_section_is_there_and_every_row_has_its_command(page):
     assert re.search(r"<b>1</b></li>", page) and "Kendall's tau <b>1.00</b>" in page
     assert "not comparable</span> <small>other collection" in page and "train.batch_size" in page and "GeForce" in page
     assert '<th class="number">R@200</th>' in page and "<h3>RR@10, test: EPIC against its first stage (a)</h3>" in page
+
+
+def test_every_row_has_its_stages_by_name_and_a_slow_one_its_number_of_queries(page):
+    table = re.search(r'<table class="sortable" id="stages">.*?</table>', page, re.DOTALL)[0]
+    assert re.findall(r"<th[^>]*>([^<]*)</th>", table) == ["row", "retrieve", "score", "read texts", "total"]
+    rows = {cells[0]: cells[1:] for cells in (re.findall(r"<td[^>]*>([^<]*)</td>", line) for line in table.splitlines()) if cells}
+    assert rows["slow"] == ["2.00", "–", "5.00", "7.00"] and rows["epic"] == ["0.00", "0.00", "–", "3.00"]
+    assert "5.0 <small>(1 queries)</small>" in page
+    over = re.search(r"<td>slow</td><td[^>]*>1</td>.*?</tr>", page)[0]
+    assert "+5.00" in over  # beyond its first stage, over the one query that both answered
 
 
 def test_the_page_needs_nothing_from_anywhere(page, tmp_path):

@@ -55,6 +55,31 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     assert "a note" in page and "snakemake it" in page and "load" not in page
 
 
+def test_a_published_run_that_is_timed_says_where_each_number_comes_from_and_on_how_many_queries(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    declared = {"id": "a", "label": "A", "group": "G", "kind": "run-file", "published": []}
+    timed = {"model": {"id": "big"}, "first_stage": {"id": "bm25"}, "hits": 1000}
+    write_row(declared, {"timed": timed}, [], [], ([], [], []), [], (None, tmp_path), tmp_path / "row.json")
+    found = json.loads((tmp_path / "row.json").read_text())
+    assert found["sources"] == {
+        "effectiveness": "the published run",
+        "latency": "the model big, run here over the first 1000 hits of bm25",
+    }
+    assert found["settings"]["timed"]["model_sha256"].startswith("e3b0c442") and "cutoff" not in found["settings"]
+    latency = {"ms": {"retrieve": STAGE, "score": STAGE, "total": STAGE}, "cold": None, "cold_skipped": "not here"}
+    (tmp_path / "l.json").write_text(json.dumps(latency | {"queries": 50, "instead_of": 1000, "reranked": 1000}))
+    render_row(tmp_path / "row.json", tmp_path / "l.json", [], 0.01, "a note", "snakemake it", tmp_path / "a.md")
+    page = (tmp_path / "a.md").read_text()
+    assert "Effectiveness: the published run. Latency: the model big, run here over the first 1000 hits of bm25." in page
+    assert (
+        "Timed on 50 queries, the first of the 1,000 of faster rows." in page
+        and "Hits that are re-ranked for a query: 1000." in page
+    )
+    assert [line[0] for line in cells(page) if line[1] == "1.00"] == ["retrieve", "score", "total"]
+    write_row(declared, {}, [], [], ([], [], []), [], None, tmp_path / "row.json")
+    assert "sources" not in json.loads((tmp_path / "row.json").read_text())
+
+
 def test_whatever_a_text_says_the_page_shows_it(tmp_path):
     hostile = {"settings": {"first_stage": {"label": ALL, "k1": 0.9}, "x": "a|b"}, "label": ALL, "group": ALL.lower()}
     hostile["remarks"] = [ALL]

@@ -73,6 +73,32 @@ def test_a_row_whose_run_lacks_queries_says_so_and_no_other_row_does(tmp_path):
     assert "(n of m)" not in outs["md"].read_text() and "answered" not in outs["csv"].read_text() + outs["json"].read_text()
 
 
+def test_a_row_timed_on_fewer_queries_says_so_and_a_published_run_whose_time_is_a_model_s(tmp_path):
+    published = row({"test": {"RR@10": 0.31}}, id="a", label="BERT") | {"sources": {"latency": "the model big, run here"}}
+    for name, found in (("a", published), ("b", row({"test": {"RR@10": 0.3}}, id="b"))):
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+    latency = {"ms": {"total": STAGE | {"mean": 3500.04}}, "queries": 50}
+    (tmp_path / "slow.json").write_text(json.dumps(latency | {"instead_of": 1000}))
+    (tmp_path / "fast.json").write_text(json.dumps(latency | {"queries": 1000}))
+    (tmp_path / "test.json").write_text(json.dumps({"alpha": 0.01, "families": []}))
+    outs = {kind: tmp_path / f"table.{kind}" for kind in ("md", "tex", "csv", "json")}
+    rows, latencies = [tmp_path / "a.json", tmp_path / "b.json"], {"a": tmp_path / "slow.json", "b": tmp_path / "fast.json"}
+    write_table(rows, latencies, {"test": tmp_path / "test.json"}, "test", "T", "note", outs)
+    assert [line[6] for line in cells(outs["md"].read_text())[3:5]] == ["3500.0 (50 queries)", "3500.0"]
+    assert "3500.0 (50 queries)" in outs["tex"].read_text() and outs["md"].read_text().count("(n queries)") == 1
+    assert "milliseconds are of a model (BERT: the model big, run here)." in " ".join(outs["md"].read_text().split())
+    first, second = csv.DictReader(io.StringIO(outs["csv"].read_text()))
+    assert (first["ms_queries"], second["ms_queries"]) == ("50", "") and first["ms_of"] == "the model big, run here"
+    write_table(rows[1:], latencies, {"test": tmp_path / "test.json"}, "test", "T", "note", outs)
+    text = outs["md"].read_text() + outs["csv"].read_text() + outs["json"].read_text()
+    assert (
+        "(n queries)" not in text
+        and "published run that is timed" not in text
+        and "ms_queries" not in text
+        and "ms_of" not in text
+    )
+
+
 def test_a_label_cannot_break_the_markdown_table(rows, records):
     records[0]["label"], records[0]["group"] = "r | s, Zürich\n日本", "x|y"
     lines = cells(markdown(records, over_the_table(rows, "test"), "caption"))[:4]
