@@ -17,7 +17,7 @@ PUBLISHED = ROOT / "workflow" / "resources" / "published.yaml"
 METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 FORMERLY = {("encode", "max_terms"): "say keep, a list of all numbers of kept terms: [100, 1000, 2000] in place of 2000"}
-OPTIONAL = ("weighters",)  # keys of an experiment that may be left out
+OPTIONAL = ("weighters", "generators")  # keys of an experiment that may be left out
 
 
 def load_experiments(folders, schema_path=SCHEMA, published_path=PUBLISHED) -> dict[str, dict]:
@@ -74,7 +74,7 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
         yield (odd[0],), f"there is no such key; there are {', '.join(known)}"
     if absent := [key for key in known if key not in said and key not in OPTIONAL]:
         yield (), f"the key {absent[0]} is missing"
-    for key in ("encoders", "query_sets", "first_stages", "weighters", "models", "rows", "comparisons"):
+    for key in ("encoders", "query_sets", "first_stages", "weighters", "generators", "models", "rows", "comparisons"):
         items = said.get(key, [] if key in OPTIONAL else None)
         if not isinstance(items, list):
             yield (key,), "expected a list"

@@ -5,7 +5,7 @@
 
 from collections.abc import Callable
 
-from epic.experiment import lookup, measurements, trained, vector_inputs
+from epic.experiment import lookup, measurements, trained, vector_inputs, word_inputs
 from epic.experiment.lookup import find
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
@@ -28,27 +28,20 @@ def counted_queries(settings: dict) -> list[Dataset]:
 def expansion(settings: dict, first_stage: str) -> dict:
     """Name the predicted queries and the weighted texts of a first stage, if it has them."""
     stage = find(settings["first_stages"], first_stage, "first stage")
-    found = {"predicted": stage["predicted_queries"], "weighted": stage["weighted_text"]}
-    return {name: _published_or_made(texts) if texts else [] for name, texts in found.items()}
+    weighted, predicted = stage["weighted_text"], stage["predicted_queries"]
+    return {"predicted": _predicted(predicted) if predicted else [], "weighted": _weighted(weighted) if weighted else []}
 
 
-def _published_or_made(texts: dict) -> Source | Shards:
-    return Source(texts["source"]) if "source" in texts else Shards("reweigh.texts", {"weighter": texts["model"]})
+def _predicted(said: dict) -> Source | Shards:
+    """Name predicted queries: as they are published, or the shards that a generator writes."""
+    if "source" in said:
+        return Source(said["source"])
+    return Shards("generate.queries", {"generator": said["generate"], "samples": said["samples"], "seed": said["seed"]})
 
 
-def labelling(settings: dict, weighter: str) -> dict:
-    """Name the inputs of a weighter's labels: queries, judgments, and a list of stop words if it has one."""
-    lookup.label_relevance(settings, weighter)  # refuses one without labels
-    train = lookup.weighter_named(settings, weighter)["train"]
-    files = {name: output(f"queries.{name}", query_set=train["query_set"]) for name in ("queries", "qrels", "counts")}
-    return files | {"stop_words": Source(train["stop_words"]) if train["stop_words"] else []}
-
-
-def regression(settings: dict, weighter: str) -> dict:
-    """Name the inputs of a weighter's training: its encoder, and labels if it is trained."""
-    found = lookup.weighter_named(settings, weighter)
-    labels = output("recall.labels", weighter=weighter) if found["train"] else []
-    return {"encoder": output("encoder.folder", encoder=found["encoder"]["id"]), "labels": labels}
+def _weighted(said: dict) -> Source | Shards:
+    """Name weighted texts: as they are published, or the shards that a weighter writes."""
+    return Source(said["source"]) if "source" in said else Shards("reweigh.texts", {"weighter": said["model"]})
 
 
 def triples(settings: dict) -> dict:
@@ -75,18 +68,11 @@ def training(settings: dict, model: str) -> dict:
     judged = _judged_run(lookup.validation_set(settings), trained.train_of(settings, model)["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
-        "vocabulary": output("vocabulary.folder", model=model) if lookup.knows_words(settings, model) else [],
+        "vocabulary": output("vocabulary.folder", model=model) if word_inputs.knows_words(settings, model) else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],
         **{f"validation_{name}": file for name, file in judged.items()},
         **{name: output(f"triples.{name}") if entry["loss"] else [] for name in ("triples", "queries")},
     }
-
-
-def vocabulary(settings: dict, model: str) -> dict:
-    """Name the published words, idf and vectors of a model's vocabulary, those it has."""
-    lookup.words_of(settings, model)
-    words = find(settings["models"], model, "model")["settings"]["words"]
-    return {name: Source(words[name]) if words.get(name) else [] for name in ("vocabulary", "idf", "vectors")}
 
 
 def tuning(settings: dict, model: str, first_stage: str) -> dict:
@@ -102,8 +88,8 @@ def shown_qrels(settings: dict) -> dict[str, Output]:
     return {name: output("queries.qrels", query_set=name) for name in lookup.shown_sets(settings)}
 
 
-def shown_predictions(settings: dict) -> Source | list:
-    """Name the queries that were predicted for the passages to be shown, as they are published."""
+def shown_predictions(settings: dict) -> Source | Shards | list:
+    """Name the queries that were predicted for the passages to be shown, as they are published or generated."""
     stage = lookup.expanded_stage(settings)
     return expansion(settings, stage)["predicted"] if stage and settings["texts"]["passages"] else []
 

@@ -68,22 +68,6 @@ def precomputes(settings: dict, model: str) -> bool:
     return declared(find(settings["models"], model)["family"]).precomputes
 
 
-def knows_words(settings: dict, model: str) -> bool:
-    """Tell whether a model has a vocabulary of words."""
-    return declared(find(settings["models"], model, "model")["family"]).words
-
-
-def words_of(settings: dict, model: str) -> dict:
-    """Return the settings of a model's vocabulary, but for its sources; refuse a model that has none."""
-    if not knows_words(settings, model):
-        raise InputError(f"model {model} has no vocabulary: its family knows no words")
-    said = find(settings["models"], model)["settings"]
-    words = {"tokeniser": said["words"]["tokeniser"]}
-    if not said["words"].get("vocabulary"):
-        words |= {"at_least": said["words"].get("at_least") or 1, "most": said["words"].get("most")}
-    return {"words": words, "dimensions": said["dimensions"] if said["words"].get("vectors") else None}
-
-
 def training_of(model: dict) -> dict:
     """Return a model without the keys that only show it: all that training depends on."""
     return {key: model[key] for key in OF_TRAINING}
@@ -180,29 +164,6 @@ def encoder_named(settings: dict, encoder: str) -> dict:
     return {key: value for key, value in found[encoder].items() if key != "id"}
 
 
-def weighter_named(settings: dict, weighter: str) -> dict:
-    """Return a weighter, or raise an InputError that lists the weighters there are."""
-    return find(settings["weighters"], weighter, "weighter")
-
-
-def regression_of(settings: dict, weighter: str) -> dict:
-    """Return all that a weighter's training depends on: nothing of how its weights become text."""
-    return {key: weighter_named(settings, weighter)[key] for key in ("encoder", "max_pieces", "train")}
-
-
-def threads_of_regression(settings: dict, weighter: str) -> int:
-    """Return the threads of a weighter's training; one where it has none."""
-    return (weighter_named(settings, weighter)["train"] or {"threads": 1})["threads"]
-
-
-def label_relevance(settings: dict, weighter: str) -> int:
-    """Return the lowest grade that counts for the labels of a weighter that is trained."""
-    train = weighter_named(settings, weighter)["train"]
-    if not train:
-        raise InputError(f"weighter {weighter} is not trained, so that it has no labels")
-    return relevance_of(settings, train["query_set"])
-
-
 def families_of_models(settings: dict) -> dict[str, str]:
     """Return the family of each model."""
     return {model["id"]: model["family"] for model in settings["models"]}
@@ -293,6 +254,8 @@ def row_settings(settings: dict, row: dict) -> dict:
     found = {key: row[key] for key in ("keep",) if key in row}
     if "first_stage" in row:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
+        if generator := (found["first_stage"]["predicted_queries"] or {}).get("generate"):
+            found["generator"] = find(settings["generators"], generator)
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
     if "timed" in row:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from epic.core.files import InputError
 from epic.experiment.families import declared
+from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
@@ -27,14 +28,14 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
-    of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _encode, _rows, _comparisons)
+    of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _generators, _encode, _rows, _comparisons)
     for check in (*of_items, _purposes, _references, _sizes, _triples, timing_problems):
         yield from check(settings)
 
 
 def _twice_given(settings: dict) -> Iterator[Problem]:
-    for key in ("query_sets", "first_stages", "weighters", "models", "rows"):
-        ids = [item["id"] for item in settings[key]]
+    for key in ("query_sets", "first_stages", "weighters", "generators", "models", "rows"):
+        ids = [item["id"] for item in settings.get(key, [])]
         if twice := _twice(ids):
             yield (key, len(ids) - 1 - ids[::-1].index(twice)), f"the id {twice} is given twice"
     lists = [("downloads", [download["file"] for download in settings["downloads"]])]
@@ -54,10 +55,7 @@ def _models(settings: dict) -> Iterator[Problem]:
     for number, model in enumerate(settings["models"]):
         if model["id"] in (TOGETHER, FIRST_STAGES):
             yield ("models", number, "id"), f"no model can be called {model['id']}: other latencies have that name"
-        encoder = model["encoder"]
-        if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
-            place = ("models", number, "encoder", "sha256")
-            yield place, "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
+        yield from _pinned(model, ("models", number))
         try:
             family = declared(model["family"])
         except InputError as error:
@@ -70,6 +68,14 @@ def _models(settings: dict) -> Iterator[Problem]:
             yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
 
 
+def _pinned(user: dict, place: Place) -> Iterator[Problem]:
+    """Yield an encoder without a sha256 that no commit pins."""
+    encoder = user["encoder"]
+    if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
+        said = "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
+        yield (*place, "encoder", "sha256"), said
+
+
 def _first_stages(settings: dict) -> Iterator[Problem]:
     for number, stage in enumerate(settings["first_stages"]):
         if stage["predicted_queries"] and stage["weighted_text"]:
@@ -78,15 +84,47 @@ def _first_stages(settings: dict) -> Iterator[Problem]:
             yield ("first_stages", number, "weighted_text"), "expected either source, published texts, or model, a weighter"
         elif weighted and "model" in weighted and (absent := _absent(settings, "weighters", weighted["model"])):
             yield ("first_stages", number, "weighted_text", "model"), absent
+        if stage["predicted_queries"]:
+            yield from _predicted(settings, ("first_stages", number, "predicted_queries"), stage["predicted_queries"])
 
 
 def _weighters(settings: dict) -> Iterator[Problem]:
     used = [(stage["weighted_text"] or {}).get("model") for stage in settings["first_stages"]]
     for number, weighter in enumerate(settings["weighters"]):
+        yield from _pinned(weighter, ("weighters", number))
         if weighter["id"] not in used:
             yield ("weighters", number), "no first stage has this weighter as its weighted_text; leave it out"
+        if weighter["encoder"] is None:
+            yield ("weighters", number, "encoder"), "a weighter starts from an encoder; name one of encoders"
         if weighter["train"]:
             yield from _serves(settings, weighter["train"]["query_set"], ("train",), ("weighters", number, "train", "query_set"))
+
+
+def _predicted(settings: dict, place: Place, said: dict) -> Iterator[Problem]:
+    """Yield what is wrong with predicted queries: they are published, by a source, or generated, with a seed."""
+    if ("source" in said) == ("generate" in said):
+        yield place, f"say source, where there are queries, or generate, the id of a generator{', not both' * ('source' in said)}"
+    elif "source" in said and "seed" in said:
+        yield (*place, "seed"), "queries that were published have no seed; leave it out"
+    elif "generate" in said:
+        if absent := _absent(settings | {"generators": generators_of(settings)}, "generators", said["generate"]):
+            yield (*place, "generate"), absent
+        if "seed" not in said:
+            yield place, "queries that are generated need a seed"
+        if said["samples"] is None:
+            yield (*place, "samples"), "say how many queries are generated for a passage"
+
+
+def _generators(settings: dict) -> Iterator[Problem]:
+    for number, generator in enumerate(generators_of(settings)):
+        place = ("generators", number)
+        if not used_by(settings, generator["id"]):
+            yield place, "no first stage generates with it; leave it out"
+        hub = not generator["source"].startswith(("path:", "pypi:"))
+        if hub and generator["revision"] is None and generator["sha256"] is None:
+            yield place, "neither a revision nor a sha256 pins it, so it may be another model tomorrow; say one of them"
+        if generator["precision"] in MIXED and settings["compute"]["device"] != "cuda":
+            yield (*place, "precision"), "low precision is for the device cuda; say float32"
 
 
 def _encode(settings: dict) -> Iterator[Problem]:

@@ -1,6 +1,7 @@
 """Predicted queries as they are published, passage by passage; nothing is unpacked.
 
     folder or .zip       docTTTTTquery: `predicted_queries_topk_sample{SSS}.txt{CCC}-1004000`, sample by chunk, one query a line
+    folders of shards    the same, generated here (epic.first_stage.generate): a chunk is a shard
     .jsonl, .jsonl.gz    the same on Hugging Face: {"id": ..., "predicted_queries": [...]}
     .txt, .tar.gz        doc2query: one line a passage, its queries already joined
 
@@ -21,8 +22,9 @@ from epic.core.archives import opened_zip, reading, refuse_bomb, unpacked
 from epic.core.files import LONGEST_LINE, InputError, lines_of, numbered_lines
 from epic.core.strict_json import parse_json
 from epic.corpus.text_files import as_id
+from epic.first_stage.sample_files import MEMBER
 
-MEMBER = re.compile(r"(?:^|/)predicted_queries_topk_sample([0-9]{3})\.txt([0-9]{3})-1004000\Z")
+SHARD = re.compile(r"[0-9]+-of-[0-9]+")
 JOINED = re.compile(r"(^|/)pred[^/]*\.txt\Z")
 
 
@@ -33,15 +35,31 @@ class Prediction(NamedTuple):
     queries: str
 
 
-def source_of(files) -> Path | None:
-    """Return the file that was published, or the folder that holds several; None if there are none."""
+class Shards(tuple):
+    """The folders of the shards that were generated; those of another number of shards may lie beside them."""
+
+    def __str__(self) -> str:
+        return str(self[0].parent)
+
+
+Source = Path | Shards
+
+
+def source_of(files) -> Source | None:
+    """Return the file that was published, the folder that holds several, or the shards that were generated; or None."""
     if isinstance(files, str):
         return Path(files)
-    return Path(files[0]).parent if files else None
+    found = [Path(file) for file in files]
+    if found and all(SHARD.fullmatch(path.name) and path.is_dir() for path in found):
+        return Shards(found)
+    return found[0].parent if found else None
 
 
 def predictions(source, samples: int | None) -> Iterator[Prediction]:
     """Yield a prediction for each passage, with its first `samples` queries; None if they are joined already."""
+    if isinstance(source, Shards):
+        yield from _sampled(source, samples)
+        return
     source = Path(source)
     joined = source.name.endswith((".txt", ".tar.gz", ".tgz"))
     if joined != (samples is None):
@@ -96,7 +114,7 @@ def _records(source: Path, samples: int) -> Iterator[Prediction]:
         yield Prediction(doc_id, " ".join(query.strip() for query in queries[:samples]))
 
 
-def _sampled(source: Path, samples: int) -> Iterator[Prediction]:
+def _sampled(source: Source, samples: int) -> Iterator[Prediction]:
     with ExitStack() as stack:
         names, open_member = members(source, stack)
         chunks: dict[int, dict[int, str]] = {}
@@ -141,8 +159,10 @@ def _aligned(source, chunk: int, members_of_chunk) -> Iterator[Prediction]:
         stream.close()
 
 
-def members(source: Path, stack: ExitStack):
-    """Return the names of the files in a folder or a zip, and a function that opens one as bytes."""
+def members(source: Source, stack: ExitStack):
+    """Return the names of the files in a folder, in shards or a zip, and a function that opens one as bytes."""
+    if isinstance(source, Shards):
+        return [str(path) for shard in source for path in sorted(shard.iterdir())], lambda name: open(name, "rb")
     if source.is_dir():
         return sorted(path.name for path in source.iterdir() if path.is_file()), lambda name: open(source / name, "rb")
     if not zipfile.is_zipfile(source):

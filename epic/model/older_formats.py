@@ -32,11 +32,18 @@ def to_safetensors(pickled, out) -> None:
     from epic.model.checkpoint import share
 
     state = read_pickled(pickled)
-    if odd := [name for name, value in state.items() if value.layout != torch.strided or value.is_quantized]:
+    if odd := [name for name, value in state.items() if not _is_plain(value)]:
         raise InputError(f"{pickled}: {odd[0]} is no plain tensor ({len(odd)} such)")
     copies = {name: value.clone(memory_format=torch.contiguous_format) for name, value in state.items()}
     save_file(copies, out, metadata={"format": "pt"})  # without it transformers does not take it for torch's
     share(out)
+
+
+def _is_plain(tensor) -> bool:
+    """Tell whether a tensor's numbers are all there: a view may claim a million times what is stored."""
+    import torch
+
+    return tensor.layout is torch.strided and not tensor.is_quantized and tensor.nbytes <= tensor.untyped_storage().nbytes()
 
 
 def write_tokenizer(vocabulary, settings: dict, out) -> int:

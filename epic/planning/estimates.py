@@ -31,6 +31,7 @@ from epic.planning.amounts import (
 )
 from epic.planning.cards import NO_CARD, Speed
 from epic.planning.disk import ROW_SUM, TERM, bytes_of_a_vector, is_copied
+from epic.planning.generating import generate_cost, generator_cost
 
 
 def cost(job: Job, settings: dict, collection: Collection, speed: Speed = NO_CARD) -> Cost:
@@ -224,6 +225,7 @@ FORMULAS = {
     "regress": weighters.regress, "reweigh": weighters.reweigh, "tokenise": _tokenise, "passages": _positions,
     "candidates": _candidates, "encode": _encode, "prune": _prune, "weigh": _weigh,
     "tune": _tune, "rerank": _rerank, "evaluate": _evaluate, "significance": _significance, "latency": _latency,
+    "generator": generator_cost, "generate": generate_cost,
     "vocabulary": vocabulary.cost,
 }  # fmt: skip
 

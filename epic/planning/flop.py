@@ -33,6 +33,17 @@ def passage(shape: Shape, tokens: float = PASSAGE) -> float:
     return body(shape, tokens) + expansion(shape, tokens)
 
 
+def reading(shape: Shape, tokens: float = PASSAGE) -> float:
+    """Return the operations of a generator for one passage: its encoder, and what each layer of its decoder reads of that."""
+    return body(shape, tokens) + tokens * 2 * shape.layers * 2 * shape.width**2
+
+
+def writing(shape: Shape, steps: float, tokens: float = PASSAGE) -> float:
+    """Return those for one query of so many steps: six matrices of attention, two of the feed-forward layer, the vocabulary."""
+    weights = shape.layers * (6 * shape.width**2 + 2 * shape.width * shape.inner) + shape.width * shape.vocabulary
+    return steps * (2 * weights + shape.layers * 4 * (tokens + steps / 2) * shape.width)
+
+
 def triple(shape: Shape) -> float:
     """Return the operations of a training step for one triple; the expansion at a query's few terms does not count."""
     return BACKWARD * (2 * body(shape, PASSAGE) + body(shape, QUERY))

@@ -7,7 +7,8 @@ same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti. What G
 from typing import NamedTuple
 
 from epic.corpus.msmarco import QUERIES, VOCABULARY
-from epic.experiment.lookup import find, is_pruned, words_of
+from epic.experiment.lookup import find, is_pruned
+from epic.experiment.word_inputs import words_of
 from epic.planning import cards
 from epic.planning.flop import WORD_PIECES, Shape
 

@@ -21,6 +21,11 @@ from epic.core.files import DRAFT, InputError, remove, size_of
 log = logging.getLogger(__name__)
 WHOLE = 256 * 2**20  # bytes; a tenth of a second
 DAY = 24 * 3600
+STATES = {
+    "train/*": "checkpoint",
+    "regress/*": "checkpoint",
+    "generate/*/*/*": "",
+}  # below state/, and what is made of it at the same place of the results
 
 
 def mend(results) -> list[Path]:
@@ -89,15 +94,22 @@ def remove_drafts(results) -> None:
 
 
 def remove_states(results) -> list[Path]:
-    """Remove the states below `results` whose checkpoints are there, and return them."""
-    done = [
-        state
-        for state in sorted(Path(results).glob("*/state/*/*"))
-        if (state.parents[2] / state.parent.name / state.name / "checkpoint").exists()
-    ]
-    for state in done:
-        shutil.rmtree(state)
-        for folder in (state.parent, state.parent.parent):  # not if another run's state is in it
-            if not any(folder.iterdir()):
-                folder.rmdir()
+    """Remove the states below `results` whose checkpoints or shards are there, and return them."""
+    done = []
+    for states in sorted(Path(results).glob("*/state")):
+        for pattern, made in STATES.items():
+            found = [
+                state for state in sorted(states.glob(pattern)) if (states.parent / state.relative_to(states) / made).exists()
+            ]
+            for state in found:
+                shutil.rmtree(state)
+                _remove_empty(state.parent, states)
+            done += found
     return done
+
+
+def _remove_empty(folder: Path, last: Path) -> None:
+    """Remove a folder and those above it, up to the last, as long as they are empty: another run's state may be in one."""
+    while folder.is_relative_to(last) and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent

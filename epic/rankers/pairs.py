@@ -126,7 +126,8 @@ def load(checkpoint, compute: dict):
 
 def card(model: dict) -> dict:
     """Return the contents of the model card."""
-    return {"title": model["family"], "text": "Passage re-ranking by scores of pairs of a query and a passage.", "use": []}
+    use = ["from epic import load_ranker", "", 'load_ranker("this folder").score("a query", ["a passage", "another"])']
+    return {"title": model["family"], "text": "Passage re-ranking by scores of pairs of a query and a passage.", "use": use}
 
 
 def pair_scores(ranker, examples: list, limit: int | None) -> Tensor:

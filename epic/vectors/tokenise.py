@@ -10,7 +10,6 @@ ids.bytes      document ids with order.i64 (`store_ids`), only if they are not t
 
 import hashlib
 import logging
-import re
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +20,7 @@ from tokenizers import Tokenizer
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
 from epic.core.log import progress
 from epic.corpus.lengths import Lengths
+from epic.corpus.shards import parse_shard, shard_bounds
 from epic.vectors import store_ids as ids
 from epic.vectors.released_batches import longest_passages
 
@@ -38,21 +38,6 @@ class Passages(NamedTuple):
     doc_ids: list[str]
     pieces: list[list[int]]
     longest: list[int] | None  # of each passage's batch in the released code, if it is asked for
-
-
-def parse_shard(name: str) -> tuple[int, int]:
-    """Parse `3-of-64` as (3, 64)."""
-    match = re.fullmatch(r"(\d+)-of-(\d+)", name)
-    if not match:
-        raise InputError(f"{name} is not a shard; expected something like 3-of-64")
-    return int(match[1]), int(match[2])
-
-
-def shard_bounds(total: int, shard: int, shards: int) -> range:
-    """Return the rows of shard `shard` (1-based) of `shards`; together they tile 0..total."""
-    if not 1 <= shard <= shards:
-        raise InputError(f"shard {shard} is not within 1..{shards}")
-    return range(total * (shard - 1) // shards, total * shard // shards)
 
 
 def tokenizer_digest(tokenizer: Tokenizer) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from epic.core.mapped import Mapped, evict
+from epic.corpus.shards import shard_bounds
 from epic.model.query_vector import QueryVector
 from epic.vectors.prune import prune
 from epic.vectors.pruned_scores import dense_dot, dot, scores
@@ -15,7 +16,6 @@ from epic.vectors.store import Store
 from epic.vectors.store_ids import Numbered
 from epic.vectors.store_writer import StoreWriter
 from epic.vectors.stored_rows import Lookup
-from epic.vectors.tokenise import shard_bounds
 from tests.bench import inputs, plain
 from tests.bench.before import PlainStore
 from tests.bench.equality import same_scores

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from tests.conftest import ROOT
 
 MADE = ("new_zeros", "new_ones", "new_full", "new_tensor", "new_empty")
-PACKAGES = ("model", "vectors", "training", "rankers", "analysis")
+PACKAGES = ("model", "first_stage", "vectors", "training", "rankers", "analysis")
 
 
 class Site(NamedTuple):
@@ -98,4 +98,5 @@ def work_as_mutant(site: Site | None, folder: str) -> None:
     from tests.device.work import work
 
     early = ("epic.training", "epic.rankers", "epic.model.checkpoint", "epic.model.authors_weights")
-    work(Path(folder), training_first=site is not None and site.module.startswith(early))  # to fail soon
+    module = site.module if site else ""
+    work(Path(folder), module.startswith(early), module.startswith("epic.first_stage"))  # to fail soon

@@ -17,6 +17,8 @@ from epic.corpus.runs import ScoredDoc, write_run
 from epic.corpus.text_files import Triple
 from epic.first_stage.deepct_counts import Form
 from epic.first_stage.deepct_labels import Labels
+from epic.first_stage.generate import queries_of
+from epic.first_stage.query_generator import Drawing, QueryGenerator
 from epic.model.epic import EpicModel, load_model
 from epic.model.query_onnx_export import export
 from epic.model.query_torch import query_vector
@@ -41,6 +43,7 @@ from epic.vectors.store import Store
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
+from tests.generators import DRAWING, write_generator
 from tests.tk import entry, write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
@@ -92,6 +95,8 @@ class Triples:
 def prepare_work(encoder, folder: Path) -> None:
     """Write checkpoints of both formulations, as they are and with the released code's batches, and the CPU's results."""
     shutil.copytree(encoder, folder / "encoder")
+    write_generator(folder / "generator")
+    (folder / "generated.json").write_text(json.dumps(_queries(folder, "cpu")))
     write_vocabulary(folder / "vocabulary")
     for formulation in ("released", "paper"):
         plain, beside = folder / formulation, folder / f"{formulation}-batches"
@@ -141,7 +146,7 @@ def results(checkpoint: Path, compute: dict, out: Path, watched) -> None:
         write_interpretation(model, Passages(), texts, {}, (None, None), 5, out / "texts.json")
 
 
-def work(folder: Path, training_first: bool = False) -> None:
+def work(folder: Path, training_first: bool = False, generating_first: bool = False) -> None:
     """Do all of it on a card."""
     parts = [_results, _half, _batches, _train, _pairs, _cross_encoder, _tk, _weighter, _members]
     with inserted() as card:
@@ -153,7 +158,8 @@ def work(folder: Path, training_first: bool = False) -> None:
             assert card.launches, f"{what}: nothing was computed on the card"
             assert all(card.launches[name] for name in operations), f"{what}: no {operations} on the card"
 
-        for part in reversed(parts) if training_first else parts:
+        ordered = parts[::-1] if training_first else parts
+        for part in (_generate, *ordered) if generating_first else (*ordered, _generate):  # transformers takes seconds to import
             part(folder, watched)
 
 
@@ -329,6 +335,20 @@ def _tk(folder: Path, watched) -> None:
     expected = tk.score(loaded.to("cpu"), RUN, QUERIES, Passages(), 24)
     for query_id, hits in expected.items():
         assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-6)
+
+
+def _queries(folder: Path, device: str, precision: str = "float32") -> list[list[str]]:
+    """Generate queries for all passages."""
+    generator = QueryGenerator(folder / "generator", Drawing(**DRAWING), device, 1, precision)
+    return queries_of(generator, Passages(), range(len(TEXTS)), 4)
+
+
+def _generate(folder: Path, watched) -> None:
+    """Generate what a CPU has generated, and something in float16."""
+    with watched("generated queries", "topk", "scatter"):
+        assert _queries(folder, ON) == json.loads((folder / "generated.json").read_text())
+    with watched("generated queries in float16", "topk"):
+        assert len(_queries(folder, ON, "float16")) == len(TEXTS)
 
 
 def _members(folder: Path, watched) -> None:

@@ -11,7 +11,7 @@ from tests.unit.test_reruns import EDITS, HEAVY
 
 PAGES = (
     "install", "mini", "paper-run", "offline", "cluster", "model", "python", "vector-store", "performance", "judging", "own-collection", "deepct", "recovery",
-    "deviations", "developing",
+    "deviations", "developing", "query-generation",
 )  # fmt: skip
 
 

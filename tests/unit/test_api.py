@@ -12,10 +12,11 @@ from epic.core import seals
 from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc
 from epic.model.query_torch import query_vector
-from epic.rankers import pairs
+from epic.rankers import pairs, tk
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import top_terms
 from tests.conftest import ROOT
+from tests.tk import entry, write_vocabulary
 
 PASSAGES = ["price of a pool", "", "a b a café", " ".join("abcdefghijklmnopqrstuvwxyz" * 24)]
 
@@ -128,6 +129,18 @@ def test_a_ranker_of_any_family_is_loaded_and_scores_as_the_workflow_does(overla
     assert ranker.score("price", []).shape == ranker.rerank("price", []).shape == (0,)
 
 
+def test_a_family_that_scores_in_its_own_way_is_asked_in_that_way(tmp_path, collection_of):
+    ranker = tk.create(write_vocabulary(tmp_path / "words"), entry(), None, "cpu")
+    tk.save(ranker, tmp_path / "checkpoint", lambda digest: "# a card\n")
+    texts = ["a pool", "", "a price of a pool", "unheard of"]
+    run = {"q": [ScoredDoc(str(place), 0.0) for place in range(4)]}
+    scored = tk.score(ranker, run, {"q": "price of pool"}, collection_of(*texts), 4096)
+    found = epic.load_ranker(tmp_path / "checkpoint")
+    assert found.family == "tk" and found.score("price of pool", texts).tolist() == [
+        pytest.approx(hit.score, rel=1e-5, abs=1e-6) for hit in scored["q"]
+    ]
+
+
 def test_a_checkpoint_of_epic_is_an_epic(ready, tmp_path):
     found = epic.load_ranker(tmp_path / "checkpoint", threads=1)
     assert isinstance(found, epic.Epic) and found.family == "epic" and torch.get_num_threads() == 1
@@ -160,7 +173,7 @@ def test_what_is_no_checkpoint_is_refused_with_the_reason(overlap, tmp_path):
     for text, message in (
         (
             facts.replace("tests.fake_ranker", "somebody.ranker"),
-            r"ranker\.json: there is no family somebody\.ranker; there are epic",
+            r"ranker\.json: there is no family somebody\.ranker; there are .*epic",
         ),
         ("{}", r"ranker\.json: it names no family"),
         ("[", r"ranker\.json"),

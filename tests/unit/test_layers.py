@@ -13,7 +13,7 @@ RANKS = {
     "core": 0,
     "experiment": 1,
     "corpus": 2,
-    "first_stage": 3,
+    "first_stage": 4,
     "evaluation": 3,
     "model": 3,
     "vectors": 4,

@@ -13,7 +13,7 @@ from epic.experiment.families import MEMBERS
 from tests.conftest import ROOT
 
 HEAVY = (
-    "recall", "regress", "reweigh", "vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret",
+    "generate", "recall", "regress", "reweigh", "vocabulary", "tokenise", "train", "candidates", "encode", "prune", "weigh", "tune", "rerank", "latency", "interpret",
 )  # fmt: skip
 NOTHING = set()
 EDITS = [  # what is edited, what stands there, what stands there afterwards, which heavy stages run again
@@ -40,7 +40,12 @@ EDITS = [  # what is edited, what stands there, what stands there afterwards, wh
     ("report/table.py", '"not run"', '"not yet run"', NOTHING),
     ("planning/rates.py", "DISK = 1 / 500e6", "DISK = 1 / 400e6", NOTHING),
     ("vectors/frequencies.py", "value\\tcount", "tenth\\tcount", NOTHING),
+    ("first_stage/generator.py", "has no {", "lacks {", NOTHING),
+    ("first_stage/predicted_queries.py", "JOINED = re.compile(r\"(^|/)", "JOINED = re.compile(r\"(?:^|/)", {"interpret"}),
     # what a stage computes
+    ("first_stage/noise.py", "ROUNDS = 10", "ROUNDS = 7", {"generate"}),
+    ("first_stage/query_generator.py", "argmax(dim=1", "argmin(dim=1", {"generate"}),
+    ("first_stage/generate.py", "USUAL = 128", "USUAL = 64", {"generate"}),
     ("corpus/make_vocabulary.py", "passages >= at_least", "passages > at_least", {"vocabulary"}),
     ("corpus/word_vectors.py", "MOST_PARTS = 10", "MOST_PARTS = 9", {"vocabulary"}),
     ("corpus/words.py", "[a-z0-9]+", "[a-z]+", {"vocabulary"}),  # of EPIC; a family of words reads it too

@@ -21,6 +21,8 @@ ALLOWED = {  # script: what its imports may load of the above
     "data": set(),  # ir_datasets once a dataset is opened; it brings no pandas
     "expand": set(),
     "fetch": set(),
+    "generate": TENSORS,
+    "generator": set(),
     "index": set(),  # of pyserini only the jar is used, here and elsewhere
     "queries": set(),
     "recall": set(),

@@ -178,14 +178,18 @@ def test_a_family_of_words_gets_a_vocabulary_before_it_is_trained(of_words):
     assert "results/mine/vocabulary/known" in made.split("output:")[1] and "model=known" in made
 
 
-def test_its_vocabulary_has_the_collection_s_words_with_their_vectors(of_words):
-    run = snakemake("results/mine/vocabulary/known", directory=of_words)
+def test_it_is_trained_with_the_collection_s_words_and_its_checkpoint_has_a_copy_of_them(of_words):
+    run = snakemake("results/mine/tune/known/bm25.json", directory=of_words)  # which loads the checkpoint
     assert run.returncode == 0, run.stdout[-3000:]
     folder = of_words / "results" / "mine" / "vocabulary" / "known"
     facts, lines = json.loads((folder / "vocabulary.json").read_text()), (folder / "words.tsv").read_text().splitlines()
     assert facts["words"] == 50 == len(lines) and facts["found"] == 2 and facts["dimensions"] == 3
     passages = [int(line.split("\t")[1]) for line in lines]
     assert lines[0].startswith("the\t") and passages == sorted(passages, reverse=True) and passages[-1] >= 2
+    checkpoint = of_words / "results" / "mine" / "train" / "known" / "checkpoint"
+    assert {"vocabulary.json", "words.tsv", "model.safetensors"} <= {path.name for path in checkpoint.iterdir()}
+    assert (checkpoint / "words.tsv").read_bytes() == (folder / "words.tsv").read_bytes()
+    assert not (checkpoint / "vectors.safetensors").exists()  # the trained ones are among the weights
 
 
 def test_a_model_without_words_has_no_vocabulary(tmp_path):

@@ -7,9 +7,9 @@ from snakemake.logging import logger
 
 from epic.core.code_digest import code_digest
 from epic.core.machine import total_memory
-from epic.experiment import conditions, deliverables, digests, lookup, measurements, trained
+from epic.experiment import conditions, deliverables, digests, generation, lookup, measurements, trained, weighting
 from epic.experiment.check import sound_and_broken
-from epic.planning import rates, repair
+from epic.planning import generating, rates, repair
 
 FOLDERS = [Path(ROOT, "workflow", "experiments"), Path("experiments")]
 SCRIPTS = Path(ROOT, "workflow", "scripts")

@@ -7,7 +7,7 @@ out  results/{experiment}/recall/{weighter}.jsonl
 
 rule recall:
     input:
-        unpack(files(inputs.labelling, "weighter")),
+        unpack(files(weighting.labelling, "weighter")),
         manifest=rules.data.output.manifest,
     output:
         labels="results/{experiment}/recall/{weighter}.jsonl",
@@ -19,7 +19,7 @@ rule recall:
         mem_mb=4_000,
         runtime="4h",
     params:
-        relevance=of_settings(lookup.label_relevance, "weighter"),
+        relevance=of_settings(weighting.label_relevance, "weighter"),
         code=code("recall"),
     script:
         "../scripts/recall.py"

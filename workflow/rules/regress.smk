@@ -7,7 +7,7 @@ out  results/{experiment}/regress/{weighter}/checkpoint/, history.tsv; until the
 
 rule regress:
     input:
-        unpack(files(inputs.regression, "weighter")),
+        unpack(files(weighting.regression, "weighter")),
         manifest=rules.data.output.manifest,
     output:
         checkpoint=directory("results/{experiment}/regress/{weighter}/checkpoint"),
@@ -18,13 +18,13 @@ rule regress:
         "results/{experiment}/benchmarks/regress/{weighter}.tsv"
     conda:
         "../../environment.yml"
-    threads: of_settings(lookup.threads_of_regression, "weighter")
+    threads: of_settings(weighting.threads_of_regression, "weighter")
     resources:
         gpu=of_settings(lookup.gpus),
         mem_mb=lambda wildcards: rates.memory_within(16_000, [item_of(wildcards, "weighter")]),
         runtime="24h",
     params:
-        weighter=of_settings(lookup.regression_of, "weighter"),
+        weighter=of_settings(weighting.regression_of, "weighter"),
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/regress/{weighter}", wildcards, weighter=wildcards.weighter),
         code=code("regress"),

@@ -7,7 +7,7 @@ out  results/{experiment}/vocabulary/{model}/
 
 rule vocabulary:
     input:
-        unpack(files(inputs.vocabulary, "model")),
+        unpack(files(word_inputs.vocabulary, "model")),
         manifest=rules.data.output.manifest,
     output:
         folder=directory("results/{experiment}/vocabulary/{model}"),
@@ -21,7 +21,7 @@ rule vocabulary:
         mem_mb=of_settings(rates.vocabulary_memory, "model"),
         runtime="4h",
     params:
-        settings=of_settings(lookup.words_of, "model"),
+        settings=of_settings(word_inputs.words_of, "model"),
         code=code("vocabulary"),
     script:
         "../scripts/vocabulary.py"

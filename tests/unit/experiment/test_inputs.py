@@ -57,27 +57,6 @@ def test_a_pruned_row_reads_a_store_and_an_unpruned_one_does_not():
         inputs.reranking(SMOKE, "bm25", "test")
 
 
-def of_words(**words):
-    """Smoke with a model that knows words."""
-    said = {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 9, "idf": None, "vectors": None} | words
-    model = {"id": "known", "family": "tests.fake_words", "encoder": None, "settings": {"words": said, "dimensions": 3}}
-    return SMOKE | {"models": [SMOKE["models"][0], SMOKE["models"][0] | model]}
-
-
-def test_a_vocabulary_reads_the_published_files_that_it_names():
-    assert inputs.vocabulary(of_words(), "known") == {"vocabulary": [], "idf": [], "vectors": []}
-    found = inputs.vocabulary(of_words(vectors="download:glove.zip", idf="path:idf.tsv"), "known")
-    assert found == {"vocabulary": [], "idf": Source("path:idf.tsv"), "vectors": Source("download:glove.zip")}
-    with pytest.raises(InputError, match="model paper has no vocabulary: its family knows no words"):
-        inputs.vocabulary(of_words(), "paper")
-
-
-def test_a_model_of_words_is_trained_with_its_vocabulary_and_others_with_none():
-    known = inputs.training(of_words(), "known")
-    assert known["vocabulary"] == output("vocabulary.folder", model="known") and known["encoder"] == []
-    assert inputs.training(of_words(), "paper")["vocabulary"] == []
-
-
 def test_a_row_is_scored_on_the_run_of_its_kind():
     files = {row: inputs.scored_run(SMOKE, row, "test") for row in ("bm25", "epic-bm25-full", "bert-large")}
     names = {row: [found["run"].name, found["answers"].name] for row, found in files.items()}
@@ -155,26 +134,6 @@ def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
     assert inputs.expansion(SMOKE, "deepct")["weighted"] == Shards("reweigh.texts", {"weighter": "deepct"})
     assert inputs.shown_predictions(EXPERIMENTS["mini"]) == []
     assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
-
-
-def test_a_weighter_reads_its_encoder_and_labels_that_come_from_judgments():
-    assert inputs.labelling(SMOKE, "deepct") == {
-        "queries": output("queries.queries", query_set="train"),
-        "qrels": output("queries.qrels", query_set="train"),
-        "counts": output("queries.counts", query_set="train"),
-        "stop_words": Source("path:workflow/resources/deepct/stop-words.txt"),
-    }
-    encoder = output("encoder.folder", encoder="minilm")
-    assert inputs.regression(SMOKE, "deepct") == {"encoder": encoder, "labels": output("recall.labels", weighter="deepct")}
-    (weighter,) = SMOKE["weighters"]
-    plain = SMOKE | {"weighters": [weighter | {"train": weighter["train"] | {"stop_words": None}}]}
-    assert inputs.labelling(plain, "deepct")["stop_words"] == []
-    untrained = SMOKE | {"weighters": [weighter | {"train": None}]}
-    assert inputs.regression(untrained, "deepct") == {"encoder": encoder, "labels": []}
-    with pytest.raises(InputError, match="weighter deepct is not trained, so that it has no labels"):
-        inputs.labelling(untrained, "deepct")
-    with pytest.raises(InputError, match="there is no weighter x; there are deepct"):
-        inputs.regression(SMOKE, "x")
 
 
 def test_the_cut_off_is_chosen_on_the_tuning_queries():

@@ -38,16 +38,6 @@ def test_what_does_not_exist_lists_what_does():
     assert found == {key: value for key, value in elsewhere.items() if key != "id"}
 
 
-def test_a_weighter_s_training_depends_on_nothing_of_the_text_that_it_writes():
-    (weighter,) = SMOKE["weighters"]
-    found = lookup.regression_of(SMOKE, "deepct")
-    other = SMOKE | {"weighters": [weighter | {"weigh": weighter["weigh"] | {"scale": 10}}]}
-    assert set(found) == {"encoder", "max_pieces", "train"} and lookup.regression_of(other, "deepct") == found
-    assert lookup.threads_of_regression(SMOKE, "deepct") == lookup.label_relevance(SMOKE, "deepct") == 1
-    untrained = SMOKE | {"weighters": [weighter | {"train": None}]}
-    assert lookup.threads_of_regression(untrained, "deepct") == 1
-
-
 def test_an_encoder_that_only_a_weighter_has_is_found():
     encoder = SMOKE["weighters"][0]["encoder"] | {"id": "own"}
     settings = SMOKE | {"weighters": [SMOKE["weighters"][0] | {"encoder": encoder}]}
@@ -69,24 +59,6 @@ def test_no_param_has_a_setting_that_no_result_depends_on():
     assert not {"token_budget", "vocabulary_block", "shards"} & set(lookup.watched(PAPER, "encode"))
     assert set(PAPER["train"]) - set(trained.watched_training(PAPER, "paper")) == {"validation_token_budget"}
     assert "encode" not in measurements.timed_settings(PAPER, "together")["epic-bm25-full"]
-
-
-def test_a_vocabulary_depends_on_what_it_is_made_of_and_on_nothing_else():
-    def of(dimensions=3, **words):
-        said = {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 9, "idf": None, "vectors": None} | words
-        model = {
-            "family": "tests.fake_words",
-            "encoder": None,
-            "settings": {"words": said, "dimensions": dimensions, "layers": 1},
-        }
-        return lookup.words_of(SMOKE | {"models": [SMOKE["models"][0] | model]}, SMOKE["models"][0]["id"])
-
-    assert of() == {"words": {"tokeniser": "letters", "at_least": 2, "most": 9}, "dimensions": None} == of(dimensions=300)
-    assert of(vectors="path:v.txt")["dimensions"] == 3
-    assert of(vocabulary="path:w.tsv") == {"words": {"tokeniser": "letters"}, "dimensions": None}  # which words is said there
-    assert of(at_least=None, most=None)["words"] == {"tokeniser": "letters", "at_least": 1, "most": None}
-    with pytest.raises(InputError, match="model paper has no vocabulary"):
-        lookup.words_of(SMOKE, "paper")
 
 
 def test_a_row_may_name_the_test_sets_it_is_run_on():

@@ -66,6 +66,14 @@ def test_a_published_run_is_timed_with_the_model_that_it_names_and_beside_its_fi
     assert [measurements.gpus_of_timing(cuda, timed) for timed in ("bert-large", "bm25")] == [1, 0]
 
 
+def test_what_was_done_to_passages_before_any_query_is_known_of_every_timed_row():
+    done = measurements.done_before(TIMED)
+    encoded, predicted = {"says": "passages encoded", "model": "released"}, {"says": "queries predicted"}
+    assert done["bm25"] == done["bert-large"] == [] and done["doc2query"] == [predicted]
+    assert done["deepct"] == [{"says": "words reweighted"}] and done["released-doctttttquery-r100"] == [predicted, encoded]
+    assert done.keys() == {row["id"] for row in measurements.timed_rows(TIMED)}
+
+
 def test_only_a_model_that_says_so_is_timed_on_other_queries_than_all():
     rows = {row["id"]: measurements.queries_of(TIMED, row) for row in measurements.timed_rows(TIMED)}
     assert rows.pop("bert-large") == {"warm_up": 1, "measured": 3}

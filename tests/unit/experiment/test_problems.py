@@ -90,6 +90,7 @@ def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refus
         (lambda s: s["weighters"].append(s["weighters"][0] | {"id": "other"}), ("weighters", 1), "no first stage has this weighter as its weighted_text; leave it out"),
         (lambda s: s["weighters"].append(s["weighters"][0]), ("weighters", 1), "the id deepct is given twice"),
         (lambda s: s["weighters"][0]["train"].update(query_set="test"), ("weighters", 0, "train", "query_set"), "test is for test, expected a set for train"),
+        (lambda s: s["weighters"][0].update(encoder=s["weighters"][0]["encoder"] | {"sha256": None}), ("weighters", 0, "encoder", "sha256"), "null is for a Hugging Face name that a revision"),
         (lambda s: s["weighters"][0]["train"].update(query_set="x"), ("weighters", 0, "train", "query_set"), "no x in query_sets"),
     ],
 )  # fmt: skip

@@ -71,6 +71,7 @@ def test_a_plain_pickle_that_would_run_code_is_refused_too(tmp_path):
         ({"a": 3}, "not a state dict"),
         ({3: torch.ones(1)}, "not a state dict"),
         ({"a": torch.eye(3).to_sparse()}, r"a is no plain tensor \(1 such\)"),
+        ({"a": torch.zeros(1).expand(10**6, 10**6)}, r"a is no plain tensor \(1 such\)"),
     ],
 )
 def test_what_is_no_state_dict_of_plain_tensors_is_refused(tmp_path, content, message):

@@ -109,6 +109,13 @@ def test_jobs_that_read_no_source_need_none(paper):
     assert files(paper, Job("rerank", {"row": "epic-bm25-full", "query_set": "dl19"}))  # runs passages through the model
 
 
+def test_a_published_run_that_is_timed_with_a_model_reads_the_texts(paper):
+    timed = {"model": "paper", "first_stage": "bm25", "hits": 1000}
+    rows = [row | ({"timed": timed} if row["id"] == "bert-large" else {}) for row in paper["rows"]]
+    assert "msmarco-passage: store" in files(paper | {"rows": rows}, Job("latency", {"timed": "bert-large"}))
+    assert not files(paper, Job("latency", {"timed": "bm25"}))
+
+
 def test_ir_datasets_wants_more_free_than_its_store_takes(paper, monkeypatch):
     store = files(paper, Job("data", {}))["msmarco-passage: store"]
     assert store.size == pytest.approx(3.68e9, rel=0.01) and store.size + store.spare == 14_373_971_970
@@ -162,6 +169,25 @@ def test_offline_hugging_face_is_named_as_the_reason(paper, monkeypatch):
 
 def test_an_encoder_from_a_wheel_needs_no_network(experiments):
     assert files(experiments["smoke"], Job("encoder", {"encoder": "minilm"})) == {}
+
+
+def generating(settings, **changes):
+    """The settings with a generator of queries."""
+    return settings | {"generators": [{"id": "t5", "source": "castorini/t5-large", "revision": "r", "sha256": None} | changes]}
+
+
+def test_a_generator_is_fetched_unless_one_file_of_each_kind_is_cached(paper, monkeypatch):
+    job, found = Job("generator", {"generator": "t5"}), {"config.json", "pytorch_model.bin"}
+    monkeypatch.setattr(
+        "huggingface_hub.try_to_load_from_cache", lambda repo, name, revision: "/a/file" if name in found else None
+    )
+    absent = files(generating(paper), job)["t5-large"]
+    assert absent.hosts == ("huggingface.co",) and absent.size == 4 * 737_668_096
+    found.add("spiece.model")
+    assert files(generating(paper), job) == {}
+    found.clear()
+    assert files(generating(paper, source="path:t5"), job) == {}
+    assert files(generating(paper), Job("encode", {"model": "paper"})) == {}
 
 
 def test_a_download_names_the_hosts_of_all_its_mirrors(paper):

@@ -237,7 +237,7 @@ def test_pairs_are_scored_in_the_precision_that_the_experiment_asks_for(ranker, 
 
 
 def test_the_card_is_named_after_the_family():
-    assert pairs.card(MODEL)["title"] == "tests.fake_ranker" and pairs.card(MODEL)["use"] == []
+    assert pairs.card(MODEL)["title"] == "tests.fake_ranker" and "load_ranker" in pairs.card(MODEL)["use"][0]
 
 
 def test_pairs_that_do_not_fit_into_memory_are_scored_fewer_at_a_time(ranker, passages, monkeypatch, caplog):

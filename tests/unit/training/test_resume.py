@@ -365,3 +365,14 @@ def test_states_go_once_their_checkpoints_are_there_and_others_stay(tmp_path):
     (tmp_path / "smoke/train/half/checkpoint").mkdir(parents=True)
     remove_states(tmp_path)
     assert not (tmp_path / "smoke/state").exists() and remove_states(tmp_path) == []
+
+
+def test_parts_of_shards_go_once_their_shards_are_there(tmp_path):
+    for shard in ("1-of-2", "2-of-2"):
+        (tmp_path / "smoke/state/generate/t5/4-1" / shard / "key").mkdir(parents=True)
+    (tmp_path / "smoke/state/train/half/key").mkdir(parents=True)
+    (tmp_path / "smoke/generate/t5/4-1/2-of-2").mkdir(parents=True)
+    assert [state.name for state in remove_states(tmp_path)] == ["2-of-2"]
+    (tmp_path / "smoke/generate/t5/4-1/1-of-2").mkdir()
+    remove_states(tmp_path)
+    assert [path.name for path in (tmp_path / "smoke/state").iterdir()] == ["train"]

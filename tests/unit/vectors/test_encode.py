@@ -14,25 +14,9 @@ from epic.model.query_torch import query_vector
 from epic.model.weigh import weigh
 from epic.vectors.encode import encode_shard
 from epic.vectors.store import Store
-from epic.vectors.tokenise import parse_shard, shard_bounds
 from epic.vectors.unpruned_scores import unpruned_scores
 from tests.processes import call
 from tests.vectors import SETTINGS, encoded, one_step, spoken
-
-
-@pytest.mark.parametrize(("total", "shards"), [(0, 1), (5, 2), (7, 7), (3, 8), (8_841_823, 64)])
-def test_shards_tile_the_collection(total, shards):
-    bounds = [shard_bounds(total, shard, shards) for shard in range(1, shards + 1)]
-    assert bounds[0].start == 0 and bounds[-1].stop == total
-    assert all(left.stop == right.start for left, right in zip(bounds, bounds[1:], strict=False))
-
-
-def test_a_shard_that_does_not_exist_is_refused():
-    assert parse_shard("3-of-64") == (3, 64)
-    with pytest.raises(InputError):
-        parse_shard("third")
-    with pytest.raises(InputError):
-        shard_bounds(10, 3, 2)
 
 
 def test_as_many_vectors_as_documents_in_document_order(model, documents, tmp_path):
