@@ -18,9 +18,9 @@ def read_ids(path) -> list[str]:
         if not ID.fullmatch(given):
             raise InputError(f"{path} line {number}: {given[:40]!r} is no id; ids are 1, 2 and so on")
         if word in lines:
-            raise InputError(f"{path} line {number}: the word {word[:40]!r} came in line {lines[word]}; remove one of the lines")
+            raise InputError(f"{path} line {number}: the word {word[:40]!r} came in line {lines[word]}; give each word one line")
         if int(given) in words:
-            raise InputError(f"{path} line {number}: the id {given} came in line {words[int(given)][0]}; remove one of the lines")
+            raise InputError(f"{path} line {number}: the id {given} came in line {words[int(given)][0]}; give each word its own")
         words[int(given)], lines[word] = (number, word), number
     largest = max(words)
     if largest != len(words):
@@ -37,7 +37,9 @@ def read_idf(path) -> dict[str, float]:
         if value is None:
             raise InputError(f"{path} line {number}: {given[:40]!r} is no idf; expected a number of 0 or more")
         if found.setdefault(word, value) != value:
-            raise InputError(f"{path} line {number}: the word {word[:40]!r} has another idf, {found[word]}, before; remove one")
+            raise InputError(
+                f"{path} line {number}: the word {word[:40]!r} has another idf, {found[word]}, before; give each word one"
+            )
     return found
 
 

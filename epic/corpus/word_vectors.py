@@ -98,7 +98,7 @@ def _checked(line: str, dimensions: int, where: str, first: bool) -> tuple[str, 
     fields = line.split(" ")
     parts, numbers = fields[:-dimensions], fields[-dimensions:]
     if first and len(fields) == 2 and all(field.isdigit() for field in fields):
-        raise InputError(f"{where}: {line!r} is the header of fastText's or word2vec's format; remove the line")
+        raise InputError(f"{where}: {line!r} is the header of fastText's or word2vec's format; give the file without it")
     if len(parts) > 1 and _is_number(parts[-1]):  # a vector of more dimensions, not a word with blanks
         raise _ragged(where, line, _count(fields), dimensions, first)
     if not 0 < len(parts) <= MOST_PARTS or not any(parts):

@@ -108,6 +108,7 @@ def _rows(row: dict, settings: dict, place: Place) -> list[dict]:
     """Return a row as it is, or a row for each combination of the values under `for`; the first key varies slowest."""
     choices = row.get("for")
     if choices is None:
+        _items(row, settings, place)  # before any rule finds no pair for want of this row
         return [row]
     if twice := [key for key in OF_A_SYSTEM if key in row]:
         raise ExperimentError((*place, twice[0]), "a row with `for` has it there, and not beside it")
@@ -127,16 +128,24 @@ def _rows(row: dict, settings: dict, place: Place) -> list[dict]:
     return found
 
 
+def _items(system: dict, settings: dict, place: Place) -> dict[str, dict]:
+    """Return the model and the first stage that a system names, or raise an ExperimentError that lists those there are."""
+    found = {}
+    for kind, key in (("models", "model"), ("first_stages", "first_stage")):
+        if key in system:
+            there = settings.get(kind) or []
+            found[key] = next((item for item in there if item.get("id") == system[key]), None)
+            if found[key] is None:
+                names = ", ".join(str(item.get("id")) for item in there)
+                raise ExperimentError((*place, key), f"no {system[key]} in {kind}; there are {names}")
+    return found
+
+
 def fields(system: dict, settings: dict, place: Place) -> dict[str, Any]:
     """List the fields that a text of a row or comparison may name: {model}, {model.KEY}, {first_stage.KEY}, {keep}, {pruned}."""
     found: dict[str, Any] = {}
-    for kind, key in (("models", "model"), ("first_stages", "first_stage")):
-        if key in system:
-            item = next((item for item in settings.get(kind) or [] if item.get("id") == system[key]), None)
-            if item is None:
-                there = ", ".join(str(item.get("id")) for item in settings.get(kind) or [])
-                raise ExperimentError((*place, "for", key), f"no {system[key]} in {kind}; there are {there}")
-            found |= {key: item["id"]} | {f"{key}.{name}": value for name, value in item.items()}
+    for key, item in _items(system, settings, (*place, "for")).items():
+        found |= {key: item["id"]} | {f"{key}.{name}": value for name, value in item.items()}
     if "keep" in system:
         whole = system["keep"] == "full"
         found["keep"] = "full" if whole else f"r{system['keep']}"

@@ -134,13 +134,10 @@ def _encode(settings: dict) -> Iterator[Problem]:
 
 
 def _rows(settings: dict) -> Iterator[Problem]:
+    """Yield problems of rows; that the models and first stages they name are there is known since the expansion."""
     widest = settings["encode"]["keep"][-1]
     for number, row in enumerate(settings["rows"]):
         place = ("rows", number)
-        for key, field in (("first_stages", "first_stage"), ("models", "model")):
-            if field in row and (absent := _absent(settings, key, row[field])):
-                yield (*place, field), absent
-                return
         if row["id"] in (TOGETHER, FIRST_STAGES, *(model["id"] for model in settings["models"])):
             yield (*place, "id"), f"no row can be called {row['id']}: the latencies of several rows have that name"
         needed = set(KEYS_OF_KIND[row["kind"]])

@@ -69,7 +69,10 @@ def settings(home):
     (home / "tiny").symlink_to(ROOT / "workflow/resources/tiny")
     found = load_experiments([home / "experiments"])["mine"]
     for model in found["models"]:
-        model["encoder"]["source"] = f"path:{home}/encoder"
+        if model["encoder"]:
+            model["encoder"]["source"] = f"path:{home}/encoder"
+        else:
+            model["settings"]["words"] |= {key: f"path:{home}/{key}.txt" for key in ("vocabulary", "idf", "vectors")}
         model["start"] = {"source": f"path:{home}/epic.p", "md5": None}
     assert str(home) in yaml.safe_dump(found)
     return found

@@ -26,7 +26,7 @@ def test_words_come_in_the_order_of_their_ids(listed):
     [
         ("a\t1\nb\t3\n", "line 2: the id 3, but none has the id 2; ids are 1, 2 and so on"),
         ("a\t0\nb\t1\n", "line 1: '0' is no id"),
-        ("a\t1\nb\t1\n", "line 2: the id 1 came in line 1; remove one"),
+        ("a\t1\nb\t1\n", "line 2: the id 1 came in line 1; give each word its own"),
         ("a\t1\na\t2\n", "line 2: the word 'a' came in line 1"),
         ("a\t1\nb\tx\n", "line 2: 'x' is no id"),
         ("a\t1\nb\t01\n", "line 2: '01' is no id"),
@@ -54,7 +54,7 @@ def test_idf_is_read_as_it_stands(listed):
         ("a\tnan\n", "line 1: 'nan' is no idf"),
         ("a\tinf\n", "line 1: 'inf' is no idf"),
         ("a\t1e400\n", "line 1: '1e400' is no idf"),
-        ("a\t1\na\t2\n", "line 2: the word 'a' has another idf, 1.0, before; remove one"),
+        ("a\t1\na\t2\n", "line 2: the word 'a' has another idf, 1.0, before; give each word one"),
         ("a\n", "line 1: expected word TAB idf"),
         ("", "the file is empty"),
     ],

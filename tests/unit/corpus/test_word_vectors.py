@@ -132,7 +132,9 @@ def test_a_file_of_another_dimension_is_refused_at_its_first_line(text, dimensio
 
 
 def test_the_header_of_another_format_is_refused(text):
-    with pytest.raises(InputError, match=r"line 1: '2 3' is the header of fastText's or word2vec's format; remove the line"):
+    with pytest.raises(
+        InputError, match=r"line 1: '2 3' is the header of fastText's or word2vec's format; give the file without it"
+    ):
         read_vectors(text("2 3\nthe 1 2 3\npool 4 5 6\n"), ["the"], 3)
 
 

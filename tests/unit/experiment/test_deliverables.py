@@ -51,8 +51,10 @@ def test_where_vectors_are_not_kept_a_row_is_timed_with_its_model_s_others():
 
 def test_commands_figures_and_deliverables():
     commands = deliverables.commands_of("paper", PAPER)
-    assert commands[""] == "snakemake results/paper/report.html --cores all --resources gpu=1" and commands["tk-1"] is None
-    assert deliverables.commands_of("smoke", SMOKE)["bm25"] == "snakemake results/smoke/rows/bm25.md --cores all"
+    assert commands[""] == "snakemake results/paper/report.html --cores all --resources gpu=1"
+    assert commands["tk-1"] == "snakemake results/paper/rows/tk-1.md --cores all --resources gpu=1"
+    of_smoke = deliverables.commands_of("smoke", SMOKE)
+    assert of_smoke["bm25"] == "snakemake results/smoke/rows/bm25.md --cores all" and of_smoke["tk-3"] is None  # it is not run
     figures = deliverables.figures_of(PAPER)
     assert (
         figures[:3] == ["frequencies-paper", "frequencies-released", "frequencies-authors"] and "training-authors" not in figures

@@ -23,6 +23,7 @@ def test_a_stage_depends_on_the_family_of_its_model():
 def test_all_of_them_are_recorded_by_script_and_by_model():
     found = all_digests(SCRIPTS, SMOKE)
     assert {path.stem for path in SCRIPTS.glob("*.py")} | {
-        f"{stage} {model}" for stage in MEMBERS for model in ("paper", "released")
+        f"{stage} {model}" for stage in MEMBERS for model in ("paper", "released", "tk", "duet", "cross")
     } == set(found)
     assert found["train paper"] == found["train released"] != found["train"]
+    assert len({found[f"train {model}"] for model in ("paper", "tk", "duet", "cross")}) == 4  # one for each family

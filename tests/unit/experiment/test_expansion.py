@@ -68,6 +68,18 @@ def test_a_row_without_a_product_stays_as_it_is():
     assert expanded(rows=[row]).settings["rows"] == [row]
 
 
+@pytest.mark.parametrize(("key", "there"), [("model", "one, two"), ("first_stage", "bm25, other")])
+def test_a_row_that_names_what_is_not_there_is_refused_before_a_rule_that_needs_it(key, there):
+    """Otherwise a slip in a row would be told as a rule that fits no pair."""
+    stage = {"id": "bm25", "kind": "first-stage", "first_stage": "bm25", "published": []}
+    system = {"id": "o", "kind": "model", "model": "one", "first_stage": "bm25", "published": []}
+    rule = {"mark": "a", "system": {"model": "one"}, "baseline": "own-first-stage"}
+    assert expanded(rows=[stage, system], comparisons=[rule]).settings["comparisons"][0]["pairs"] == [["o", "bm25"]]
+    with pytest.raises(ExperimentError, match=f"^no x in {key}s; there are {there}$") as error:
+        expanded(rows=[stage, system | {key: "x"}], comparisons=[rule])
+    assert error.value.place == ("rows", 1, key)
+
+
 def test_encoders_stand_in_place_of_their_ids():
     found = expanded()
     assert [model["encoder"] for model in found.settings["models"]] == [{"id": "e", "source": "s"}, None]

@@ -14,8 +14,13 @@ EXPERIMENTS = load_experiments([ROOT / "workflow" / "experiments"])
 SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
+def untimed(settings):
+    """An experiment whose published runs are not timed."""
+    return settings | {"rows": [{key: value for key, value in row.items() if key != "timed"} for row in settings["rows"]]}
+
+
 def timed(settings):
-    """An experiment whose published run is timed with a model."""
+    """An experiment whose published run is timed with a model that no row is re-ranked by."""
     model = settings["models"][0] | {"id": "slow", "family": "tests.fake_ranker"}
     named = {"model": "slow", "first_stage": "bm25", "hits": 50}
     rows = [row | ({"timed": named} if row["id"] == "bert-large" else {}) for row in settings["rows"]]
@@ -26,11 +31,13 @@ def test_a_published_run_that_is_timed_needs_its_model_but_no_cut_off_and_is_sti
     found, checkpoint = inputs.timing(timed(SMOKE), "bert-large")["bert-large"], output("train.checkpoint", model="slow")
     assert found["lucene"] == output("index.lucene", first_stage="bm25") and found["checkpoint"] == checkpoint
     assert found["manifest"] == output("data.manifest") and found["cutoff"] == found["store"] == found["run"] == []
-    assert inputs.row_facts(timed(SMOKE), "bert-large") == inputs.row_facts(SMOKE, "bert-large") | {"checkpoint": checkpoint}
-    assert inputs.scored_run(timed(SMOKE), "bert-large", "test") == inputs.scored_run(SMOKE, "bert-large", "test")
+    assert inputs.row_facts(timed(SMOKE), "bert-large") == inputs.row_facts(untimed(SMOKE), "bert-large") | {
+        "checkpoint": checkpoint
+    }
+    assert inputs.scored_run(timed(SMOKE), "bert-large", "test") == inputs.scored_run(untimed(SMOKE), "bert-large", "test")
     assert inputs.page_latency(timed(SMOKE), "bert-large", lambda row: "together") == inputs.latency_of("bert-large", "together")
-    assert inputs.page_latency(SMOKE, "bert-large", lambda row: "together") == []
-    assert list(inputs.checkpoints(timed(SMOKE))) == [*inputs.checkpoints(SMOKE), "slow"]
+    assert inputs.page_latency(untimed(SMOKE), "bert-large", lambda row: "together") == []
+    assert list(inputs.checkpoints(timed(SMOKE))) == [*inputs.checkpoints(untimed(SMOKE)), "slow"]
     assert "bert-large" in inputs.latencies(timed(SMOKE)) and "bert-large" in inputs.timings(timed(SMOKE))["together"]
 
 
@@ -66,8 +73,8 @@ def test_a_row_is_scored_on_the_run_of_its_kind():
         "bert-large": ["replay.run", "replay.answers"],
     }
     assert files["epic-bm25-full"]["answers"] == output("retrieve.answers", first_stage="bm25", query_set="test")
-    with pytest.raises(InputError, match="tk-1 is of the kind published-only: it is not run here"):
-        inputs.scored_run(SMOKE, "tk-1", "test")
+    with pytest.raises(InputError, match="tk-3 is of the kind published-only: it is not run here"):
+        inputs.scored_run(SMOKE, "tk-3", "test")
 
 
 def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_their_vectors_beforehand():
@@ -76,9 +83,9 @@ def test_what_is_timed_needs_the_first_stage_s_run_only_where_candidates_get_the
     assert full["run"] == output("retrieve.run", first_stage="bm25", query_set="test") and full["store"] == []
     assert pruned["run"] == [] and pruned["store"].name == "prune.store"
     with pytest.raises(InputError, match="nothing to time"):
-        inputs.timing(SMOKE, "bert-large")
+        inputs.timing(untimed(SMOKE), "bert-large")
     together = inputs.timing(SMOKE, "together")
-    assert len(together) == 20 and together["epic-bm25-full"] == full and together["epic-bm25-r100"] == pruned
+    assert len(together) == 4 + 16 + 3 + 1 and together["epic-bm25-full"] == full and together["epic-bm25-r100"] == pruned
     assert inputs.timed_queries(SMOKE) == output("queries.queries", query_set="test")
 
 
@@ -98,17 +105,21 @@ def test_latencies_are_files_inside_the_folder_of_a_measurement():
     assert inputs.by_row(SMOKE)["timings"]["together"]["bm25"] == Within(together, "bm25.tsv")
     assert inputs.page_latency(SMOKE, "bm25", lambda row: "together") == Within(together, "bm25.json")
     assert inputs.page_latency(SMOKE, "bm25", lambda row: row) == Within(output("latency.folder", timed="bm25"), "bm25.json")
-    assert inputs.page_latency(SMOKE, "bert-large", lambda row: row) == []
+    assert inputs.page_latency(SMOKE, "bert-large", lambda row: row).folder == output("latency.folder", timed="bert-large")
+    assert (
+        inputs.page_latency(untimed(SMOKE), "bert-large", lambda row: row)
+        == []
+        == inputs.page_latency(SMOKE, "tk-3", lambda row: row)
+    )
 
 
 def test_where_vectors_are_not_kept_latencies_are_those_of_each_model_s_own_measurement():
     of = {row: found.folder.wildcards["timed"] for row, found in inputs.latencies(PAPER).items()}
     assert of["authors-bm25-r100"] == "authors" and of["bm25"] == "paper" and of["deepct"] == "first-stages"
     timings = inputs.timings(PAPER)
-    assert list(timings) == ["paper", "released", "authors", "first-stages"] and list(timings["first-stages"]) == [
-        "doc2query",
-        "deepct",
-    ]
+    assert list(timings) == ["paper", "released", "authors", "duet", "tk1", "tk3", "bert", "first-stages"]
+    assert list(timings["first-stages"]) == ["doc2query", "deepct"] and list(timings["tk3"]) == ["bm25", "tk-3"]
+    assert list(timings["bert"]) == ["bm25", "bert-large", "bert-large-rescored"] and of["bert-large"] == "bert"
     models = ("paper", "released", "authors")
     assert all({"bm25", "doctttttquery"} < timings[model].keys() and len(timings[model]) == 10 for model in models)
 
@@ -142,7 +153,7 @@ def test_the_cut_off_is_chosen_on_the_tuning_queries():
 
 
 def test_rows_pages_and_tests_name_the_values_they_show():
-    assert inputs.row_facts(SMOKE, "tk-1") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {
+    assert inputs.row_facts(SMOKE, "tk-3") == {} and set(inputs.row_facts(SMOKE, "bm25")) == {
         "values",
         "runs",
         "answers",
@@ -159,15 +170,16 @@ def test_rows_pages_and_tests_name_the_values_they_show():
 
 def test_the_whole_is_made_of_every_row_model_and_query_set():
     found = inputs.report(SMOKE)
-    assert len(found["rows"]) == 25 and set(found["significance"]) == {"test"} and set(found["costs"]) == {"paper", "released"}
+    assert len(found["rows"]) == 26 and set(found["significance"]) == {"test"} and set(found["costs"]) == {"paper", "released"}
     few = PAPER | {"encode": PAPER["encode"] | {"passages": "candidates"}}
     assert (
         set(inputs.by_model(PAPER)["frequencies"]) == {"paper", "released", "authors"} and not inputs.by_model(few)["frequencies"]
     )
-    assert set(inputs.by_model(PAPER)["histories"]) == {"paper", "released"} and len(inputs.by_row(SMOKE)["values"]) == 22
+    assert set(inputs.by_model(PAPER)["histories"]) == {"paper", "released", "tk1", "tk3", "duet"}
+    assert len(inputs.by_row(SMOKE)["values"]) == 25  # all rows but tk-3
     assert inputs.cutoffs(SMOKE)["paper"]["bm25"] == Output("tune.cutoff", {"model": "paper", "first_stage": "bm25"})
-    assert len(inputs.query_files(PAPER)) == 10 and list(inputs.checkpoints(PAPER)) == ["paper", "released", "authors"]
-    assert inputs.headline_tests(PAPER).wildcards == {"query_set": "dev-judged"} and len(inputs.latencies(PAPER)) == 28
+    assert set(inputs.checkpoints(PAPER)) == {model["id"] for model in PAPER["models"]} and len(inputs.query_files(PAPER)) == 10
+    assert inputs.headline_tests(PAPER).wildcards == {"query_set": "dev-judged"} and len(inputs.latencies(PAPER)) == 33
     assert [found.name for found in inputs.counted_queries(PAPER)] == ["msmarco-passage/train", "msmarco-passage/dev"]
     assert inputs.shown_qrels(PAPER) == {"dev-judged": output("queries.qrels", query_set="dev-judged")}
     assert inputs.documents(PAPER) == Dataset("msmarco-passage", ("docs",))

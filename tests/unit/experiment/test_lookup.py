@@ -13,8 +13,16 @@ SMOKE, PAPER = EXPERIMENTS["smoke"], EXPERIMENTS["paper"]
 
 
 def test_a_published_run_is_scored_on_its_own_query_set_only():
-    scored = {name: sets_of(PAPER, find(PAPER["rows"], name)) for name in ("bert-large", "duet-v2", "bm25")}
-    assert scored == {"bert-large": ["dev-small"], "duet-v2": [], "bm25": ["dev-small", "dev-judged", "dl19", "dl20"]}
+    scored = {
+        name: sets_of(PAPER, find(PAPER["rows"], name)) for name in ("bert-large", "bert-large-rescored", "duet-v2", "bm25")
+    }
+    assert scored == {
+        "bert-large": ["dev-small"],
+        "bert-large-rescored": ["dev-small", "dl19", "dl20"],
+        "duet-v2": ["dev-small", "dev-judged", "dl19", "dl20"],
+        "bm25": ["dev-small", "dev-judged", "dl19", "dl20"],
+    }
+    assert sets_of(SMOKE, find(SMOKE["rows"], "tk-3")) == []  # it is not run
 
 
 def test_the_cut_off_is_chosen_on_a_set_of_its_own_where_there_is_one():
@@ -69,10 +77,10 @@ def test_a_row_may_name_the_test_sets_it_is_run_on():
 
 
 def test_rows_of_a_kind_and_why_another_will_not_do():
-    kinds = {name: find(PAPER["rows"], name) for name in ("tk-1", "bert-large", "bm25", "epic-bm25-full")}
+    kinds = {name: find(PAPER["rows"], name) for name in ("bert-large", "bm25")}
     assert lookup.row_of_kind(kinds["bm25"], measurements.TIMED) is kinds["bm25"]
-    with pytest.raises(InputError, match="row tk-1 is of the kind published-only: it is not run here"):
-        lookup.row_of_kind(kinds["tk-1"], measurements.TIMED)
+    with pytest.raises(InputError, match="row tk-3 is of the kind published-only: it is not run here"):
+        lookup.row_of_kind(find(SMOKE["rows"], "tk-3"), measurements.TIMED)
     with pytest.raises(InputError, match="row bm25 is of the kind first-stage: there is nothing to re-rank"):
         lookup.row_of_kind(kinds["bm25"], ("model",))
     assert lookup.published_run(kinds["bert-large"], "dev-small") == "download:BERT_Large_dev_run.tsv"
@@ -87,13 +95,18 @@ def test_which_rows_read_a_store_and_which_need_candidates():
         SMOKE, rows["epic-bm25-r100"]
     )
     facts, alone = measurements.timed_facts(SMOKE, "together"), measurements.timed_facts(SMOKE, "epic-bm25-r100")
-    assert len(facts) == 20 and alone == {"epic-bm25-r100": {"kind": "model", "keep": 100, "family": "epic"}}
+    assert len(facts) == 24 and alone == {"epic-bm25-r100": {"kind": "model", "keep": 100, "family": "epic"}}
     assert facts["bm25"] == {"kind": "first-stage", "keep": None, "family": None} and facts.items() > alone.items()
+    assert [facts[row]["family"] for row in ("tk-1", "duet-v2", "cross-encoder", "bert-large")] == [
+        "tk",
+        "duet",
+        "cross_encoder",
+        "cross_encoder",
+    ]
     system = measurements.timed_settings(SMOKE, "together")["epic-doctttttquery-full"]
     assert system["first_stage"]["id"] == "doctttttquery" and system["hits"] == 100
-    assert measurements.timed_models(SMOKE, "together") == [None, "paper", "released"] and measurements.timed_models(
-        SMOKE, "bm25"
-    ) == [None]
+    assert measurements.timed_models(SMOKE, "together") == [None, "paper", "released", "duet", "tk", "cross"]
+    assert measurements.timed_models(SMOKE, "bm25") == [None] and measurements.timed_models(SMOKE, "bert-large") == ["cross"]
     assert lookup.family_of_row(SMOKE, rows["epic-bm25-full"]) == "epic"
 
 
@@ -105,19 +118,20 @@ def test_which_jobs_ask_for_a_gpu():
 
 
 def test_models_and_what_exists_for_them():
-    assert lookup.systems(PAPER) == {model: ["bm25", "doctttttquery"] for model in ("paper", "released", "authors")}
+    epic, others = ["paper", "released", "authors"], ["tk1", "tk3", "duet", "bert"]
+    stages = {model: ["bm25", "doctttttquery"] for model in epic} | {model: ["bm25"] for model in others}
+    assert lookup.systems(PAPER) == stages
     models = lookup.models_with_rows(PAPER)
-    assert models["all"] == models["precomputing"] == ["paper", "released", "authors"] and models["trained"] == [
-        "paper",
-        "released",
-    ]
+    assert models["all"] == epic + others and models["precomputing"] == epic
+    assert models["trained"] == ["paper", "released", "tk1", "tk3", "duet"]  # the others have published weights
     assert (
         lookup.kept_terms(PAPER, "paper") == [2000, 1000, 100] and lookup.kept_terms(EXPERIMENTS["mini-seeds"], "seed-43") == []
     )
     assert lookup.counting_model(PAPER) == "paper" and lookup.expanded_stage(PAPER) == "doctttttquery"
     assert lookup.expanded_stage(EXPERIMENTS["mini"]) is None and lookup.shown_sets(PAPER) == ["dev-judged"]
-    assert lookup.families_of_models(SMOKE) == {"paper": "epic", "released": "epic"}
-    assert len(measurements.timed_rows(SMOKE)) == 20 and len(lookup.run_rows(SMOKE)) == 22
+    families = {"paper": "epic", "released": "epic", "tk": "tk", "duet": "duet", "cross": "cross_encoder"}
+    assert lookup.families_of_models(SMOKE) == families
+    assert len(measurements.timed_rows(SMOKE)) == 24 and len(lookup.run_rows(SMOKE)) == 25
 
 
 def test_comparisons_are_made_where_both_rows_are_scored():
@@ -139,7 +153,8 @@ def test_a_row_is_tested_against_its_own_first_stage_on_every_test_set():
 def test_what_a_reader_needs_to_repeat_a_row():
     found = lookup.row_settings(SMOKE, find(SMOKE["rows"], "epic-bm25-r100"))
     assert list(found) == ["keep", "first_stage", "model", "tail"] and "label" not in found["model"]
-    assert lookup.row_settings(SMOKE, find(SMOKE["rows"], "duet-v2")) == {}
+    assert lookup.row_settings(SMOKE, find(SMOKE["rows"], "tk-3")) == {}
+    assert list(lookup.row_settings(SMOKE, find(SMOKE["rows"], "duet-v2"))) == ["first_stage", "model", "tail"]
 
 
 def test_leaves_of_nested_paths():

@@ -19,6 +19,7 @@ BOTH = {
     ],
 }  # fmt: skip
 TIMED = SMOKE | BOTH
+UNTIMED = SMOKE | {"rows": [{key: value for key, value in row.items() if key != "timed"} for row in SMOKE["rows"]]}
 
 
 def ids(settings, timed):
@@ -34,9 +35,10 @@ def test_a_model_is_timed_with_the_first_stages_that_it_stands_on():
 
 
 def test_one_measurement_has_all_rows_where_vectors_are_kept_and_each_model_its_own_where_they_are_not():
-    assert list(measurements.measurements(SMOKE)) == ["together"] and len(measurements.measurements(SMOKE)["together"]) == 20
+    assert list(measurements.measurements(SMOKE)) == ["together"] and len(measurements.measurements(SMOKE)["together"]) == 24
     without = measurements.measurements(SMOKE | {"keep": []})
-    assert {name: len(rows) for name, rows in without.items()} == {"paper": 10, "released": 10, "first-stages": 2}
+    sizes = {name: len(rows) for name, rows in without.items()}
+    assert sizes == {"paper": 10, "released": 10, "duet": 2, "tk": 2, "cross": 3, "first-stages": 2}
     every = {row for rows in without.values() for row in rows}
     assert every == set(measurements.measurements(SMOKE)["together"])
 
@@ -50,9 +52,11 @@ def test_every_timed_row_has_one_measurement_that_tells_its_latency():
 
 
 def test_a_published_run_is_timed_with_the_model_that_it_names_and_beside_its_first_stage():
-    assert "bert-large" not in ids(SMOKE, "together") and ids(TIMED, "together")[-1] == "bert-large"
+    assert "bert-large" not in ids(UNTIMED, "together") and ids(SMOKE, "cross") == ["bm25", "cross-encoder", "bert-large"]
+    assert ids(TIMED, "together")[-1] == "bert-large"
     assert ids(TIMED, "slow") == ["bm25", "bert-large"] and ids(TIMED, "bert-large") == ["bert-large"]
-    assert list(measurements.measurements(TIMED | {"keep": []})) == ["paper", "released", "slow", "first-stages"]
+    models = ["paper", "released", "duet", "tk", "cross", "slow"]
+    assert list(measurements.measurements(TIMED | {"keep": []})) == [*models, "first-stages"]
     assert measurements.measurement_of(TIMED | {"keep": []}, "bert-large") == "slow"
     assert measurements.timed_models(TIMED, "slow") == [None, "slow"] and measurements.timed_models(TIMED, "bert-large") == [
         "slow"
@@ -82,4 +86,12 @@ def test_only_a_model_that_says_so_is_timed_on_other_queries_than_all():
 
 def test_no_measurement_of_first_stages_is_made_where_models_stand_on_all_of_them():
     rows = [row for row in PAPER["rows"] if row["id"] not in ("doc2query", "deepct")]
-    assert list(measurements.measurements(PAPER | {"rows": rows})) == ["paper", "released", "authors"]
+    assert list(measurements.measurements(PAPER | {"rows": rows})) == [
+        "paper",
+        "released",
+        "authors",
+        "duet",
+        "tk1",
+        "tk3",
+        "bert",
+    ]

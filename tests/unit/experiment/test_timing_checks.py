@@ -32,7 +32,7 @@ def test_a_published_run_may_name_the_model_that_it_is_timed_with_and_its_row_te
     told = lookup.row_settings(settings, row)["timed"]
     assert told["hits"] == 1000 and told["first_stage"]["k1"] == 0.9 and told["model"]["family"] == "tests.fake_ranker"
     assert "latency" not in told["model"]  # how long it is timed changes no weight
-    assert lookup.systems(settings).keys() == {"paper", "released"}  # it is no system of its own
+    assert lookup.systems(settings).keys() == {"paper", "released", "tk", "duet", "cross"}  # slow is no system of its own
 
 
 @pytest.mark.parametrize(
@@ -40,11 +40,12 @@ def test_a_published_run_may_name_the_model_that_it_is_timed_with_and_its_row_te
     [
         ({"timed": TIMED | {"hits": 1001}}, r"rows\.bert-large\.timed\.hits: 1001 is greater than the maximum of 1000"),
         ({"timed": {"model": "slow", "hits": 9}}, r"rows\.bert-large\.timed: 'first_stage' is a required property"),
-        ({"timed": TIMED | {"model": "nope"}}, r"rows\.bert-large\.timed\.model: no nope in models; there are paper, released, slow"),
+        ({"timed": TIMED | {"model": "nope"}}, r"rows\.bert-large\.timed\.model: no nope in models; there are paper, released, tk, duet, cross, slow"),
         ({"timed": TIMED | {"first_stage": "bm26"}}, r"rows\.bert-large\.timed\.first_stage: no bm26 in first_stages; there are bm25"),
         ({"timed": TIMED | {"model": "paper"}}, r"timed\.model: paper reads vectors that were made beforehand, .*; name a model that"),
+        ({"row": "tk-1"}, r"rows\.tk-1\.timed: a row of the kind model has no timed: only a published run"),
         ({"row": "bm25"}, r"rows\.bm25\.timed: a row of the kind first-stage has no timed: only a published run"),
-        ({"row": "tk-1"}, r"rows\.tk-1\.timed: a row of the kind published-only has no timed"),
+        ({"row": "tk-3"}, r"rows\.tk-3\.timed: a row of the kind published-only has no timed"),
         ({"latency": {"warm_up": 3, "measured": 6}}, r"models\.slow\.latency\.warm_up: 3 is more than latency\.warm_up \(2\)"),
         ({"latency": {"warm_up": 0, "measured": 7}}, r"models\.slow\.latency\.measured: 7 is more than latency\.measured \(6\)"),
         ({"latency": {"measured": 1}}, r"models\.slow\.latency: 'warm_up' is a required property"),
