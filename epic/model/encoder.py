@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
-from epic.core.places import placeless_config
+from epic.core.places import placeless, placeless_config
 from epic.corpus.folder import resolve
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,8 @@ def prepare_encoder(source: str, revision: str | None, sha256: str | None, out, 
         _put_weights(weights, draft / WEIGHTS[0])
         _put_tokenizer(vocabulary, config.get("vocab_size"), draft / TOKENIZERS[0])
         if sha256 is None or weights.name != WEIGHTS[0]:
-            write_json(draft / PUBLISHED, {"source": source, "revision": revision, "file": weights.name, "sha256": found})
+            facts = {"source": placeless(source), "revision": revision, "file": weights.name, "sha256": found}
+            write_json(draft / PUBLISHED, facts)
     log.info("%s: %s has sha256 %s, %s", source, weights.name, found, "as pinned" if sha256 else f"pinned by revision {revision}")
 
 

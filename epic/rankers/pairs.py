@@ -22,6 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
+from epic.core.places import placeless
 from epic.core.log import progress
 from epic.corpus.documents import open_documents
 from epic.corpus.runs import ScoredDoc
@@ -103,7 +104,7 @@ def save(ranker, out, readme) -> None:
     with replacing(out) as draft:
         draft.mkdir()
         kept = getattr(ranker, "FILES", OF_ENCODER) if ranker.folder else ()
-        write_json(draft / FACTS, ranker.facts | {"files": list(kept)})
+        write_json(draft / FACTS, placeless(ranker.facts) | {"files": list(kept)})  # it goes wherever the checkpoint goes
         for name in kept:
             shutil.copyfile(Path(ranker.folder) / name, draft / name)
         save_weights(ranker, draft / WEIGHTS)

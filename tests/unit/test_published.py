@@ -1,9 +1,11 @@
 """What people publish tells nothing about the user, the machine and its environment: everything telling is planted, and looked for."""
 
+import importlib
 import json
 import os
 import platform
 import socket
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +14,13 @@ import yaml
 
 from epic.analysis.costs import write_costs
 from epic.analysis.statistics import write_statistics
-from epic.core.files import write_text
+from epic.core.files import sha256_of, write_text
 from epic.core.machine import machine
 from epic.core.places import placeless
 from epic.corpus.data import prepare_documents
 from epic.experiment.check import load_experiments
 from epic.experiment.expansion import as_yaml
-from epic.experiment.lookup import row_settings
+from epic.experiment.lookup import find, row_settings
 from epic.experiment.trained import trained_on
 from epic.judging.rows import write_row
 from epic.latency.latency import java_version
@@ -27,9 +29,12 @@ from epic.model.encoder import prepare_encoder
 from epic.report.differences import differing
 from epic.report.metadata import write_metadata
 from epic.report.row_page import render_row
+from epic.training.card import model_card
 from epic.vectors.store_writer import StoreWriter
 from epic.vectors.throughput import write_pace
+from tests import tk, words
 from tests.conftest import ROOT
+from tests.cross_encoders import change, write_classifier
 from tests.latency import ABOUT, total
 from tests.published import leaks, telling
 from tests.query_sets import answered, counted
@@ -98,6 +103,7 @@ def test_nothing_that_is_published_has_them(home, settings, mlm_encoder, tmp_pat
     write_everything_measured(out)
     write_rows(settings, out)
     write_cards(settings, out, home, mlm_encoder)
+    write_other_rankers(settings, out, home)
     write_statistics(
         out / "manifest.json", [], settings["statistics"]["queries"] or [f"path:{home}/tiny#test"], None, out / "statistics.json"
     )
@@ -151,12 +157,8 @@ def write_rows(settings, out):
 
 def write_cards(settings, out, home, mlm_encoder):
     """An encoder whose config says where it was trained, and a checkpoint with its card."""
-    from functools import partial
-
-    from epic.core.files import sha256_of
     from epic.model.epic import EpicModel
     from epic.rankers import epic as family
-    from epic.training.card import model_card
 
     given = home / "encoder"
     given.mkdir()
@@ -171,3 +173,26 @@ def write_cards(settings, out, home, mlm_encoder):
         family.save(model, out / name, partial(model_card, family.card(entry), "mine", entry, data, settings["train"], []))
         assert json.loads((out / name / "config.json").read_text())["_name_or_path"] == "encoder"
         assert EpicModel.from_pretrained(out / name).vocabulary == model.vocabulary and Path(out / name / "query.onnx").exists()
+
+
+def write_other_rankers(settings, out, home):
+    """Rankers whose words are the user's files, and one whose encoder is the user's folder, with weights of the older kind."""
+    import torch
+
+    classifier = write_classifier(home / "classifier")
+    change(home / "classifier", _name_or_path=str(home / "classifier"))
+    (home / "classifier" / "model.safetensors").unlink()
+    torch.save(classifier.state_dict(), home / "classifier" / "pytorch_model.bin")
+    sha256 = sha256_of(home / "classifier" / "pytorch_model.bin")
+    prepare_encoder(f"path:{home}/classifier", None, sha256, out / "classifier")
+    assert json.loads((out / "classifier" / "published.json").read_text())["source"] == "path:.../classifier"
+    tk.write_vocabulary(home / "tk")
+    words.write_vocabulary(home / "duet")
+    for name, folder in (("tk", home / "tk"), ("duet", home / "duet"), ("cross", out / "classifier")):
+        entry = find(settings["models"], name)
+        family = importlib.import_module(f"epic.rankers.{entry['family']}")
+        ranker = family.create(folder, entry | {"start": None}, None, "cpu")
+        card = partial(model_card, family.card(entry), "mine", entry, trained_on(settings), settings["train"], [])
+        family.save(ranker, out / name, card)
+        family.load(out / name, {"device": "cpu", "threads": 1, "precision": "float32"})
+    assert json.loads((out / "tk" / "ranker.json").read_text())["settings"]["words"]["vectors"] == "path:.../vectors.txt"
