@@ -22,8 +22,8 @@ import torch
 from torch import Tensor, nn
 
 from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
-from epic.core.places import placeless
 from epic.core.log import progress
+from epic.core.places import placeless
 from epic.corpus.documents import open_documents
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.text_files import read_queries
