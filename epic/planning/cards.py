@@ -20,6 +20,7 @@ from epic.corpus.msmarco import PASSAGES, VOCABULARY
 from epic.planning import flop
 
 BERT_BASE, MINILM = flop.Shape(12, 768, 3072, VOCABULARY), flop.Shape(6, 384, 1536, VOCABULARY)
+BERT_LARGE = flop.Shape(24, 1024, 4096, VOCABULARY)
 CHOSEN = "EPIC_CARD"
 
 

@@ -15,7 +15,7 @@ from epic.experiment.lookup import (
     validation_set,
 )
 from epic.experiment.measurements import answering, queries_of, rows_timed
-from epic.experiment.trained import max_cutoff, train_of, triples_wanted
+from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_wanted
 from epic.planning import flop, rates, vocabulary, weighters
 from epic.planning.amounts import (
     Collection,
@@ -32,6 +32,7 @@ from epic.planning.amounts import (
 from epic.planning.cards import NO_CARD, Speed
 from epic.planning.disk import ROW_SUM, TERM, bytes_of_a_vector, is_copied
 from epic.planning.generating import generate_cost, generator_cost
+from epic.planning.pairs import work_of
 
 
 def cost(job: Job, settings: dict, collection: Collection, speed: Speed = NO_CARD) -> Cost:
@@ -93,17 +94,24 @@ def _retrieve(job, settings, given):
 
 def _train(job, settings, given):
     model, encoder = find(settings["models"], job.wildcards["model"]), _encoder_of(job, settings)
-    train = train_of(settings, model["id"])
-    size = encoder.weights + encoder.decoder * (model["settings"].get("formulation") == "paper")
+    train, scored = train_of(settings, model["id"]), work_of(model)
+    size = scored.weights if scored else encoder.weights + encoder.decoder * (model["settings"].get("formulation") == "paper")
     if not model["loss"]:
         return Cost(size, rates.START_TORCH)
     validations = min(train["max_validations"], rates.VALIDATIONS_TO_BEST + train["patience"])
-    judged = distinct_passages(given.collection.queries[validation_set(settings)] * train["validation_hits"], given)
-    triples = validations * train["validate_every"]
-    if job.gpus:
+    members = model["settings"].get("members", 1)  # each is trained and validated by itself
+    pairs = members * validations * given.collection.queries[validation_set(settings)] * train["validation_hits"]
+    triples = members * validations * train["validate_every"]
+    if scored and job.gpus:
+        seconds = (triples * scored.triple + pairs * scored.pair) / (scored.share * given.speed.training(train["precision"]))
+    elif scored:
+        seconds = (triples * scored.triple_seconds + pairs * scored.pair_seconds) / train["threads"]
+    elif job.gpus:
+        judged = distinct_passages(pairs / validations, given)
         work = triples * flop.triple(encoder.shape) + validations * judged * flop.body(encoder.shape, flop.PASSAGE)
         seconds = work / given.speed.training(train["precision"])
     else:
+        judged = distinct_passages(pairs / validations, given)
         seconds = (triples * encoder.triple + validations * judged * encoder.passage) / train["threads"]
     state = rates.TRAINING_STATE * size  # stays until the whole run has ended; a new one is written before the old one is removed
     return Cost(size + state, rates.START_TORCH + seconds, scratch=state)
@@ -176,8 +184,9 @@ def _unpruned(pairs, job, settings, given, model) -> float:
     """Return the seconds for unpruned scores: read, if encoding has written them; else the model runs over the candidates."""
     if _was_scored(job, model):
         return rates.START + pairs * rates.READ_LINE
-    times = distinct_passages(pairs, given) if precomputes(settings, model) else pairs
-    return rates.START_TORCH + _passages(times, job, settings, given, model, flop.body)
+    if precomputes(settings, model):
+        return rates.START_TORCH + _passages(distinct_passages(pairs, given), job, settings, given, model, flop.body)
+    return rates.START_TORCH + _pairs(pairs, job, settings, given, model)
 
 
 def _was_scored(job, model: str) -> bool:
@@ -216,7 +225,7 @@ def _timed_row(row, job, settings, given) -> float:
     if "model" not in system or precomputes(settings, system["model"]):
         return queries * rates.TIMED_QUERY
     hits = system.get("hits") or _cutoff(row, settings)
-    return queries * (rates.TIMED_QUERY + _passages(hits, job, settings, given, system["model"], flop.body))
+    return queries * (rates.TIMED_QUERY + _pairs(hits, job, settings, given, system["model"]))
 
 
 FORMULAS = {
@@ -262,7 +271,16 @@ def _weighted(job, settings) -> bool:
 
 def _cutoff(row, settings) -> int:
     expanded = find(settings["first_stages"], row["first_stage"])["predicted_queries"]
-    return min(rates.CUTOFF_EXPANDED if expanded else rates.CUTOFF, max_cutoff(settings, row["model"]))
+    usual = max(rates.CUTOFF_EXPANDED if expanded else rates.CUTOFF, min_cutoff(settings, row["model"]))
+    return min(usual, max_cutoff(settings, row["model"]))
+
+
+def _pairs(count: float, job, settings, given, name: str) -> float:
+    """Return the seconds in which a model scores so many pairs of a query and a passage."""
+    work, compute = work_of(find(settings["models"], name)), settings["compute"]
+    if job.gpus:
+        return count * work.pair / (work.share * given.speed.encoding(compute["precision"]))
+    return count * work.pair_seconds / compute["threads"]
 
 
 def _passages(count: float, job, settings, given, name=None, work=flop.passage) -> float:

@@ -49,6 +49,7 @@ class Plan(NamedTuple):
     scratch: float  # more: the most that lies there at once of what is removed again
     sources: Cost  # to be fetched, into the folders of ir_datasets and Hugging Face
     speed: Speed = NO_CARD
+    systems: tuple[Stage, ...] = ()  # the jobs of each model, first stage, weighter and generator, one after another
 
 
 NOTHING = Cost(0.0, 0.0)
@@ -70,7 +71,41 @@ def plan(
         by_rule.setdefault(job.rule, []).append((job, one))
     stages = [_stage(name, some, place) for name, some in by_rule.items()]
     kept = sum(one.written - one.temporary for _, one in found)
-    return Plan(stages, max(0.0, kept - present), at_once(found, settings, place), sources, speed)
+    systems = tuple(_by_system(found, settings))
+    return Plan(stages, max(0.0, kept - present), at_once(found, settings, place), sources, speed, systems)
+
+
+def _by_system(found: list[tuple[Job, Cost]], settings: dict) -> list[Stage]:
+    """Return what the jobs take that belong to one system; those that serve several, as the collection's, belong to none."""
+    by_system: dict[str, list[tuple[Job, Cost]]] = {}
+    for job, one in found:
+        if name := _system_of(job, settings):
+            by_system.setdefault(name, []).append((job, one))
+    return [
+        Stage(
+            name,
+            len(some),
+            sum(cost.written for _, cost in some),
+            sum(cost.seconds * job.gpus for job, cost in some),
+            sum(cost.seconds for _, cost in some),
+        )
+        for name, some in by_system.items()
+    ]
+
+
+def _system_of(job: Job, settings: dict) -> str | None:
+    """Return the model of a job, or else its first stage, weighter or generator."""
+    named = job.wildcards
+    row = next((row for row in settings["rows"] if row["id"] == named.get("row")), {})
+    timed = named.get("timed") if named.get("timed") in [model["id"] for model in settings["models"]] else None
+    found = (
+        *(named.get(kind) for kind in ("model", "weighter", "generator")),
+        timed,
+        row.get("model"),
+        row.get("first_stage"),
+        named.get("first_stage"),
+    )
+    return next(filter(None, found), None)
 
 
 def _stage(name: str, found: list[tuple[Job, Cost]], place: Place) -> Stage:
@@ -97,11 +132,17 @@ def cost_table(found: Plan, place: Place) -> str:
         lines.append(_line(_number(len(others), "other" if shown else "stage"), *_sums(others)))
     jobs, *sums = _sums(found.stages)
     total = _line("total", jobs, sums[0] + found.sources.written, sums[1], sums[2] + found.sources.seconds)
-    text = [f"  {line}" for line in columns([*lines, total], texts=1)]
+    text = [f"  {line}" for line in columns([*lines, total, *_system_lines(found.systems)], texts=1)]
     gpus = f"GPU work as {found.speed.said}, the rest " if sums[1] else ""
     return "\n".join(
         [*text, f"  ({where(place, sums[1] > 0)}, one stage after another; estimates: {gpus}as on cores of an AMD EPYC)"]
     )
+
+
+def _system_lines(systems: tuple[Stage, ...]) -> list[tuple[str, ...]]:
+    """Return jobs, GB, GPU-hours and hours of each system, its jobs one after another; nothing if all are quick."""
+    shown = [system for system in systems if system.seconds / HOUR >= SHOWN]
+    return [("of these, by system", "", "", "", ""), *(_line(*system) for system in shown)] if shown else []
 
 
 def _sums(stages: list[Stage]) -> list[float]:

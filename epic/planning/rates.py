@@ -10,7 +10,7 @@ from epic.corpus.msmarco import QUERIES, VOCABULARY
 from epic.experiment.lookup import find, is_pruned
 from epic.experiment.word_inputs import words_of
 from epic.planning import cards
-from epic.planning.flop import WORD_PIECES, Shape
+from epic.planning.flop import WORD_PIECES, Shape, body
 
 
 class Encoder(NamedTuple):
@@ -45,10 +45,23 @@ MINILM = Encoder(
     shape=cards.MINILM,
 )
 
+LARGER = body(cards.BERT_LARGE, WORD_PIECES) / body(cards.BERT_BASE, WORD_PIECES)  # 3.5 times the operations of BERT-base
+BERT_LARGE = Encoder(
+    memory_mb=24_000,
+    weights=1_340_000_000,  # as published: 1.34 GB
+    decoder=VOCABULARY * 1024 * 4,
+    passage=BERT_BASE.passage * LARGER,
+    query=BERT_BASE.query * LARGER,
+    triple=BERT_BASE.triple * LARGER,
+    shape=cards.BERT_LARGE,
+)
+
 
 def encoder_named(source: str) -> Encoder:
     """Return an encoder's costs, by its name; an unknown one counts as BERT-base."""
-    return MINILM if "minilm" in source.lower() else BERT_BASE
+    if "minilm" in source.lower():
+        return MINILM
+    return BERT_LARGE if "large" in source.lower() else BERT_BASE
 
 
 def memory_of(model: dict) -> int:

