@@ -246,7 +246,8 @@ def own_tests(settings: dict, row: dict) -> list[tuple[str, str]]:
     own = [other["id"] for other in first_stages if other["first_stage"] == row.get("first_stage")]
     declared_pairs = [pair for family in settings["comparisons"] for pair in family["pairs"]]
     baselines = [baseline for system, baseline in declared_pairs if system == row["id"] and baseline in own]
-    return [(baseline, query_set) for baseline in baselines for query_set in sets_of(settings, row)]
+    sets = {other["id"]: sets_of(settings, other) for other in first_stages}
+    return [(name, query_set) for name in baselines for query_set in sets_of(settings, row) if query_set in sets[name]]
 
 
 def row_settings(settings: dict, row: dict) -> dict:
@@ -256,6 +257,8 @@ def row_settings(settings: dict, row: dict) -> dict:
         found["first_stage"] = find(settings["first_stages"], row["first_stage"])
         if generator := (found["first_stage"]["predicted_queries"] or {}).get("generate"):
             found["generator"] = find(settings["generators"], generator)
+        if weighter := (found["first_stage"]["weighted_text"] or {}).get("model"):
+            found["weighter"] = find(settings["weighters"], weighter)
     if "model" in row:
         found |= {"model": training_of(find(settings["models"], row["model"])), "tail": settings["rerank"]["tail"]}
     if "timed" in row:

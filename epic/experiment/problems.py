@@ -121,8 +121,9 @@ def _generators(settings: dict) -> Iterator[Problem]:
         if not used_by(settings, generator["id"]):
             yield place, "no first stage generates with it; leave it out"
         hub = not generator["source"].startswith(("path:", "pypi:"))
-        if hub and generator["revision"] is None and generator["sha256"] is None:
-            yield place, "neither a revision nor a sha256 pins it, so it may be another model tomorrow; say one of them"
+        if hub and not COMMIT.fullmatch(generator["revision"] or "") and generator["sha256"] is None:
+            said = "neither a revision, a commit of 40 digits, nor a sha256 pins it, so it may be another model tomorrow"
+            yield place, said
         if generator["precision"] in MIXED and settings["compute"]["device"] != "cuda":
             yield (*place, "precision"), "low precision is for the device cuda; say float32"
 
@@ -198,6 +199,7 @@ def _sizes(settings: dict) -> Iterator[Problem]:
         train = train_of(settings, model)
         if train["validate_every"] % train["batch_size"]:
             yield (*place, "validate_every"), f"{train['validate_every']} is no multiple of batch_size ({train['batch_size']})"
+        yield from _schedule(train, place)
         if (wanted := triples_of(settings, model)) > MOST_TRIPLES:
             said = f"{wanted} triples (validate_every times max_validations, times members) are more than {MOST_TRIPLES}"
             yield (*place, "max_validations"), f"{said}; no file of triples has so many"
@@ -215,6 +217,19 @@ def _sizes(settings: dict) -> Iterator[Problem]:
         yield ("latency", "query_set"), f"{said} (latency.hits, tune.max_cutoff)"
     if settings["compute"]["precision"] in MIXED and settings["compute"]["device"] != "cuda":
         yield ("compute", "precision"), "mixed precision is for the device cuda; say float32"
+
+
+def _schedule(train: dict, place: Place) -> Iterator[Problem]:
+    """Yield a schedule whose rates are 0 while training goes on."""
+    schedule, steps = train.get("schedule"), train["max_validations"] * train["validate_every"] // train["batch_size"]
+    if schedule and schedule["warm_up"] >= schedule["steps"]:
+        yield (
+            (*place, "schedule"),
+            f"a warm-up of {schedule['warm_up']} steps does not end before all {schedule['steps']} are over",
+        )
+    elif schedule and schedule["steps"] < steps:
+        said = f"rates are 0 after {schedule['steps']} steps, but training may take {steps}"
+        yield (*place, "schedule"), f"{said} (max_validations times validate_every by batch_size)"
 
 
 def _trained(settings: dict, stage: str) -> Iterator[tuple[str, Place]]:

@@ -89,12 +89,15 @@ def load_term_weights(folder, positions: int, seed: int | None = None) -> TermWe
         raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
     body.load_state_dict({name: named[name] for name in body.state_dict()})
     unit = {name: named.get(f"classifier.{name}") for name in ("weight", "bias")}
-    if all(unit[name] is not None and unit[name].shape == value.shape for name, value in model.classifier.state_dict().items()):
+    of_texts = "BertForSequenceClassification" in (body.config.get("architectures") or [])  # its classifier is for whole texts
+    if not of_texts and all(
+        unit[name] is not None and unit[name].shape == value.shape for name, value in model.classifier.state_dict().items()
+    ):
         model.classifier.load_state_dict(unit)
         log.info("%s: its linear unit is taken over", folder)
     elif seed is None:
         raise InputError(
-            f"{folder}: there is no classifier of one label, so its weights would be random; name a DeepCT model, or train it"
+            f"{folder}: no classifier of tokens with one label, so its weights would be random; name a DeepCT model, or train it"
         )
     return model
 

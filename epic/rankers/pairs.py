@@ -161,12 +161,12 @@ def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) ->
             these = order[slice(*np.searchsorted(by_document, [start, start + len(some)]))]  # (m,)
             pairs = [asked[owner] for owner in owners[these]], [passages[row - start] for row in wanted[these]]
             values[these] = scores_of(ranker, *pairs, budget, bar.update)
-    _refuse_unless_finite(values, run, owners)
+    refuse_unless_finite(values, run, owners)
     found = iter(values.tolist())
     return {query_id: [ScoredDoc(hit.doc_id, next(found)) for hit in hits] for query_id, hits in run.items()}
 
 
-def _refuse_unless_finite(values: np.ndarray, run: dict, owners: np.ndarray) -> None:
+def refuse_unless_finite(values: np.ndarray, run: dict, owners: np.ndarray) -> None:
     """Refuse scores (n,) of a run that are no numbers: they would be sorted somewhere without a word."""
     if bad := np.flatnonzero(~np.isfinite(values)).tolist():
         hit = [hit for hits in run.values() for hit in hits][bad[0]]

@@ -10,6 +10,7 @@ import torch
 
 from epic.core.log import progress
 from epic.corpus.runs import ScoredDoc
+from epic.rankers.pairs import refuse_unless_finite
 from epic.rankers.tk_model import TK, Terms
 from epic.vectors.batches import Budget, computed
 
@@ -51,6 +52,7 @@ def score(ranker, run: dict, queries: dict[str, str], documents, budget: int) ->
         asked = query_terms(ranker, [queries[query_id] for query_id in run])
         for some, found in batch_scores(ranker, asked, documents, pairs, budget):
             values[some] = found
+    refuse_unless_finite(values, run, pairs.queries)
     scores = iter(values.tolist())
     return {query_id: [ScoredDoc(hit.doc_id, next(scores)) for hit in hits] for query_id, hits in run.items()}
 

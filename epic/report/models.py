@@ -42,11 +42,12 @@ def _training(history, rows: list[dict]) -> list[str]:
     histories = read_histories(history) if history else []
     if not any(histories):
         return ["Not trained here: its weights are those that it starts from.", ""]
+    remarks = remarked([remark for row in rows for remark in row.get("remarks", [])])
     if len(histories) == 1:
-        return [f"Trained here: {_best(histories[0])}.", ""]
+        return [f"Trained here: {_best(histories[0])}.", "", *remarks]
     lines = [f"Trained here: {len(histories)} members, whose scores are added up.", ""]
     lines += [f"{number}. The {_best(one)}." for number, one in enumerate(histories, start=1)]
-    return [*lines, "", *remarked([remark for row in rows for remark in row.get("remarks", [])])]
+    return [*lines, "", *remarks]
 
 
 def _best(history: list[Iteration]) -> str:

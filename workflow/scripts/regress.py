@@ -10,7 +10,7 @@ from epic.training.resume import key_of
 with stage(snakemake):
     files, params = snakemake.input, snakemake.params
     weighter, train = params.weighter, params.weighter["train"]
-    device = prepare(params.device, snakemake.threads)
+    device = prepare(params.device, train["threads"] if train else 1)
     model = load_term_weights(files.encoder, weighter["max_pieces"], train and train["seed"]).to(device)
     key = key_of([weighter, params.device, params.code], files)
     history = trained(model, files.labels, open_documents(files.manifest), train, params.state, key)

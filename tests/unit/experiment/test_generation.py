@@ -14,7 +14,7 @@ from epic.experiment.wanted import Shards, Source
 from tests.conftest import ROOT
 
 GENERATOR = {
-    "id": "t5", "source": "castorini/t5", "revision": "main", "sha256": None, "top_k": 10, "max_input": 512, "max_output": 64,
+    "id": "t5", "source": "castorini/t5", "revision": "0123456789" * 4, "sha256": None, "top_k": 10, "max_input": 512, "max_output": 64,
     "batch": 8, "precision": "float32",
 }  # fmt: skip
 GENERATED = {"generate": "t5", "samples": 5, "seed": 1}
@@ -47,7 +47,7 @@ def test_results_depend_on_the_drawing_and_not_on_the_batch(tmp_path):
         "samples": 5, "seed": 1, "top_k": 10, "max_input": 512, "max_output": 64,
     }  # fmt: skip
     assert generation.compute_of(settings, "t5") == {"device": "cpu", "threads": 1, "precision": "float32"}
-    assert generation.generator_named(settings, "t5") == {"source": "castorini/t5", "revision": "main", "sha256": None}
+    assert generation.generator_named(settings, "t5") == {"source": "castorini/t5", "revision": "0123456789" * 4, "sha256": None}
     assert generation.batch_of(settings, "t5") == 8
     with pytest.raises(InputError, match="there is no generator x; there are t5"):
         generation.batch_of(settings, "x")
@@ -84,7 +84,12 @@ def test_an_experiment_without_generators_has_none(tmp_path):
         ([], {"source": "path:x", "samples": 4, "seed": 1}, "published have no seed"),
         ([GENERATOR], None, r"generators\.t5: no first stage generates with it; leave it out"),
         ([GENERATOR, GENERATOR | {}], GENERATED, "the id t5 is given twice"),
-        ([GENERATOR | {"revision": None}], GENERATED, r"generators\.t5: neither a revision nor a sha256 pins it"),
+        ([GENERATOR | {"revision": None}], GENERATED, r"generators\.t5: neither a revision, a commit of 40 digits, nor a sha256"),
+        (
+            [GENERATOR | {"revision": "main"}],
+            GENERATED,
+            r"generators\.t5: neither a revision, a commit of 40 digits, nor a sha256",
+        ),
         ([GENERATOR | {"precision": "float16"}], GENERATED, r"generators\.t5\.precision: low precision is for the device cuda"),
         ([GENERATOR | {"precision": "int8"}], GENERATED, r"generators\.t5\.precision"),
         ([GENERATOR | {"top_k": 0}], GENERATED, r"generators\.t5\.top_k"),

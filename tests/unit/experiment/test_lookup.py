@@ -74,6 +74,9 @@ def test_a_row_may_name_the_test_sets_it_is_run_on():
     assert sets_of(PAPER, row) == ["dev-small", "dev-judged", "dl19", "dl20"]
     named = row | {"query_sets": ["dl20"]}
     assert sets_of(PAPER, named) == ["dl20"] and lookup.own_tests(PAPER, named) == [("bm25", "dl20")]
+    rows = [row | ({"query_sets": ["dl19"]} if row["id"] == "bm25" else {}) for row in PAPER["rows"]]
+    assert lookup.own_tests(PAPER | {"rows": rows}, row) == [("bm25", "dl19")]  # its baseline has no other
+    assert lookup.row_settings(SMOKE, find(SMOKE["rows"], "deepct"))["weighter"]["train"]["query_set"] == "train"
 
 
 def test_rows_of_a_kind_and_why_another_will_not_do():

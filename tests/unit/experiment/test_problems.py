@@ -22,6 +22,16 @@ def test_our_own_experiments_have_none(name):
         ({"train": {"batch_size": 5}}, ("train", "validate_every"), "192 is no multiple of batch_size (5)"),
         ({"train": {"validation_first_stage": "x"}}, ("train", "validation_first_stage"), "no x in first_stages"),
         ({"train": {"max_validations": 10**6}}, ("train", "max_validations"), "192000000 triples"),
+        (
+            {"train": {"schedule": {"warm_up": 50, "steps": 24}}},
+            ("train", "schedule"),
+            "a warm-up of 50 steps does not end before",
+        ),
+        (
+            {"train": {"schedule": {"warm_up": 1, "steps": 23}}},
+            ("train", "schedule"),
+            "rates are 0 after 23 steps, but training may take 24",
+        ),
         ({"tune": {"min_cutoff": 30, "max_cutoff": 20}}, ("tune", "min_cutoff"), "30 is more than max_cutoff (20)"),
         ({"tune": {"max_cutoff": 201}}, ("tune", "max_cutoff"), "201 is more than the hits of validation (200)"),
     ],

@@ -79,9 +79,19 @@ def test_a_model_that_would_be_random_is_refused_and_one_of_other_labels_starts_
     other = {"classifier.weight": torch.ones(9, 8), "classifier.bias": torch.ones(9)}
     folder = changed(tiny_encoder, tmp_path / "ner", lambda weights: weights.update(other))
     for path in (tiny_encoder, folder):
-        with pytest.raises(InputError, match="no classifier of one label.*name a DeepCT model, or train it"):
+        with pytest.raises(InputError, match="no classifier of tokens with one label.*name a DeepCT model, or train it"):
             load_term_weights(path, 16)
     assert load_term_weights(folder, 16, seed=1).classifier.weight.shape == (1, 8)
+
+
+def test_a_classifier_of_whole_texts_is_no_linear_unit_of_words(tiny_encoder, tmp_path):
+    unit = {"classifier.weight": torch.full((1, 8), 0.25), "classifier.bias": torch.tensor([0.125])}
+    folder = changed(tiny_encoder, tmp_path / "ranker", lambda weights: weights.update(unit))
+    config = json.loads((folder / "config.json").read_text()) | {"architectures": ["BertForSequenceClassification"]}
+    (folder / "config.json").write_text(json.dumps(config))
+    with pytest.raises(InputError, match="no classifier of tokens with one label"):
+        load_term_weights(folder, 16)
+    assert load_term_weights(folder, 16, seed=1).classifier.weight.unique().tolist() != [0.25]
 
 
 def test_an_encoder_that_does_not_fit_is_refused(tiny_encoder, tmp_path):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc
 from epic.latency.latency import Bench
 from epic.rankers import tk, tk_scores
@@ -61,6 +62,13 @@ def test_scores_are_those_of_pair_after_pair_in_the_order_of_the_run(ranker, pas
     for query_id, hits in found.items():
         assert [hit.doc_id for hit in hits] == [hit.doc_id for hit in RUN[query_id]]
         assert [hit.score for hit in hits] == pytest.approx(expected[query_id], rel=1e-5, abs=1e-5)
+
+
+def test_a_score_that_is_no_number_is_refused_with_query_and_document(ranker, passages):
+    with torch.no_grad():
+        ranker.tk.words.weight.fill_(float("nan"))
+    with pytest.raises(InputError, match=r"query \w+, document \d+: the score is not finite"):
+        score(ranker, RUN, QUERIES, passages, 40)
 
 
 def test_every_text_is_contextualised_once(ranker, passages, monkeypatch):

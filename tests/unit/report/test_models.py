@@ -136,5 +136,8 @@ def test_each_member_of_an_ensemble_is_shown_and_what_is_remarked_on_them_once(f
     (tmp_path / "row.json").write_text(json.dumps(row | {"remarks": ["Member 2 sleeps."]}))
     found = page(files | {"rows": {"a": tmp_path / "row.json", "b": tmp_path / "row.json"}}, tests, tmp_path / "model.md")
     assert "Trained here: 2 members, whose scores are added up." in found
+    write_histories([history], tmp_path / "history.tsv")
+    alone = page(files | {"rows": {"a": tmp_path / "row.json"}}, tests, tmp_path / "alone.md")
+    assert "Trained here: best of 2 validations" in alone and alone.count("Member 2 sleeps.") == 1
     assert "1. The best of 2 validations is number 2, MRR@10 0.5000." in found
     assert "2. The best of 1 validations is number 1, MRR@10 0.2500." in found and found.count("Member 2 sleeps.") == 1
