@@ -58,7 +58,7 @@ def test_a_model_and_a_family_of_pairs_ask_for_what_the_experiment_says(checkpoi
     asked, prepare = [], device.prepare
     compute = {"device": "cpu", "threads": 1, "precision": "tf32"}
     monkeypatch.setattr("epic.model.epic.prepare", lambda *given: asked.append(given) or prepare(*given))
-    monkeypatch.setattr(device, "prepare", lambda *given: asked.append(given) or prepare(*given))
+    monkeypatch.setattr("epic.rankers.pairs.prepare", lambda *given: asked.append(given) or prepare(*given))
     load_model(checkpoint, compute)
     entry = {"id": "overlap", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "seed": 3}
     fake_ranker.save(fake_ranker.create([], entry, [], "cpu"), tmp_path / "pairs", str)

@@ -38,11 +38,13 @@ def snakemake_in(folder):
 
 
 def kill_while_training(copy):
-    """Start `make smoke`, and end Snakemake without warning once a model in training has been validated for the first time."""
+    """Start `make smoke`, and end Snakemake without warning once an EPIC in training has been validated for the first time."""
     started = subprocess.Popen(["make", "smoke"], cwd=copy, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 1200  # two minutes on a machine that does nothing else
     try:
-        while not list(copy.glob("results/smoke/state/train/*/*/iteration-00001")):
+        while not [
+            path for model in ("paper", "released") for path in copy.glob(f"results/smoke/state/train/{model}/*/iteration-00001")
+        ]:
             assert started.poll() is None and time.monotonic() < deadline, "training was never validated"
             time.sleep(0.2)
     finally:

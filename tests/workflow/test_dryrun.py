@@ -277,8 +277,13 @@ def test_a_plan_is_made_for_the_card_that_is_named_and_an_unknown_one_is_refused
 
 
 BARS = [  # target, card, most GPU-hours, most GB that must be free
-    ("all", "A100", 20, 250),
+    ("all", "A100", 25, 250),
     ("results/paper/models/authors.md", "A100", 3, 250),
+    ("results/paper/models/paper.md", "A100", 4, 250),
+    ("results/paper/models/tk1.md", "A100", 2, 30),
+    ("results/paper/models/tk3.md", "A100", 5, 30),
+    ("results/paper/models/duet.md", "A100", 7, 30),
+    ("results/paper/models/bert.md", "A100", 4, 30),
     ("quick", "A100", 2, 60),
     ("results/quick-bm25/table.md", "A100", 2, 40),
     ("results/quick-bm25/table.md", "GTX 1080 Ti", 12, 40),

@@ -22,9 +22,10 @@ RERANKED = [
     for stage in ("bm25", "doctttttquery")
     for keep in ("full", "r2000", "r1000", "r100")
 ]
-TIMED = [*RERANKED, "bm25", "doctttttquery", "doc2query", "deepct"]
-RUN_ROWS = [*TIMED, "doctttttquery-run", "bert-large"]
-NOT_RUN = ["duet-v2", "tk-1", "tk-3"]
+OTHERS = {"tk": "tk-1", "duet": "duet-v2", "cross": "cross-encoder"}  # models of other families, and their rows
+TIMED = [*RERANKED, *OTHERS.values(), "bm25", "doctttttquery", "doc2query", "deepct", "bert-large"]
+RUN_ROWS = [*TIMED, "doctttttquery-run"]
+NOT_RUN = ["tk-3"]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -76,6 +77,38 @@ def test_each_checkpoint_has_a_card_and_says_its_formulation(results):
         folder = results / "train" / model / "checkpoint"
         assert json.loads((folder / "epic.json").read_text())["formulation"] == model
         assert f"Experiment `smoke`, model `{model}`" in (folder / "README.md").read_text()
+    for model, family in {"tk": "tk", "duet": "duet", "cross": "cross_encoder"}.items():
+        folder = results / "train" / model / "checkpoint"
+        assert json.loads((folder / "ranker.json").read_text())["family"] == family
+        assert f"Experiment `smoke`, model `{model}`" in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_checkpoint_of_another_family_scores_texts_by_itself_as_its_row_did(results, name):
+    from epic import load_ranker
+    from epic.corpus.documents import open_documents
+    from epic.corpus.runs import read_run
+    from epic.corpus.text_files import read_queries
+
+    queries, documents = read_queries(results / "data/test.queries.tsv"), open_documents(results / "data/manifest.json")
+    cutoff = json.loads((results / "tune" / name / "bm25.json").read_text())["cutoff"]
+    ranker, run = load_ranker(results / "train" / name / "checkpoint"), read_run(results / "rerank" / OTHERS[name] / "test.run")
+    assert 1 <= cutoff <= (20 if name == "cross" else 200) and row(results, OTHERS[name])["settings"]["cutoff"] == cutoff
+    for query_id, hits in list(run.items())[:3]:
+        found = ranker.score(queries[query_id], documents.texts([hit.doc_id for hit in hits[:cutoff]]))
+        assert found == pytest.approx([hit.score for hit in hits[:cutoff]], abs=1e-5)
+
+
+def test_duet_has_two_members_each_trained_on_triples_of_its_own_and_one_that_did_not_learn_is_named(results):
+    lines = [line.split("\t") for line in (results / "train/duet/history.tsv").read_text().splitlines()]
+    assert [line[:3] for line in lines] == [["member", "iteration", "triples"], ["1", "1", "192"], ["2", "1", "192"]]
+    card = (results / "train/duet/checkpoint/README.md").read_text()
+    remarks = json.loads((results / "train/duet/checkpoint/ranker.json").read_text()).get("remarks", [])
+    idle = [place for place, line in enumerate(lines[1:], 1) if float(line[3]) >= 0.99 * np.log(2)]  # hardly better than a guess
+    assert all(any(f"Member {member} of 2 has learned next to nothing" in remark for remark in remarks) for member in idle)
+    assert row(results, "duet-v2").get("remarks", []) == remarks
+    for text in (card, (results / "rows/duet-v2.md").read_text(), (results / "models/duet.md").read_text()):
+        assert all(remark.split(":")[0] in text for remark in remarks)
 
 
 def test_both_formulations_are_compared_by_a_paired_test(results):
@@ -84,6 +117,7 @@ def test_both_formulations_are_compared_by_a_paired_test(results):
     for name in RERANKED:
         if name.startswith("released-"):
             assert (name, name.replace("released-", "epic-")) in pairs
+    assert {(name, "bm25") for name in OTHERS.values()} <= pairs
     for test in (test for family in families for test in family["tests"]):
         assert test["queries"] == test["wins"] + test["ties"] + test["losses"] == 58
         assert test["interval"][0] <= test["difference"] <= test["interval"][1] and test["p"] <= test["p_holm"]
@@ -93,13 +127,14 @@ def test_the_table_has_every_row_and_says_what_was_not_run(results):
     records = {record["id"]: record for record in json.loads((results / "table.json").read_text())["rows"]}
     assert set(records) == {*RUN_ROWS, *NOT_RUN}
     for name in RUN_ROWS:
-        assert 0 < records[name]["ours"] <= 1 and records[name]["verdict"] == "not comparable"
+        verdict = "not published" if name == "cross-encoder" else "not comparable"
+        assert 0 < records[name]["ours"] <= 1 and records[name]["verdict"] == verdict
         assert (records[name]["ours_ms"] is not None) == (name in TIMED)
     for name in NOT_RUN:
         assert records[name]["ours"] is None and records[name]["verdict"] == "not run" and records[name]["published"] > 0
     assert (results / "table.md").read_text().count("not run") >= len(NOT_RUN)
     assert "never comparable" in (results / "table.md").read_text()
-    assert (results / "table.tex").read_text().count(r"\\") >= 25 and len((results / "table.csv").read_text().splitlines()) == 26
+    assert (results / "table.tex").read_text().count(r"\\") >= 26 and len((results / "table.csv").read_text().splitlines()) == 27
 
 
 def test_every_query_is_counted_and_the_one_without_a_match_scores_zero(results):
@@ -127,8 +162,8 @@ def test_the_texts_for_an_index_are_removed_once_it_is_built(results):
 def test_runs_are_sorted_and_re_ranking_loses_no_hit(results):
     from epic.corpus.runs import read_run
 
-    for name in RERANKED:
-        first = read_run(results / "retrieve" / name.split("-")[1] / "test.run")
+    for name in (*RERANKED, *OTHERS.values()):
+        first = read_run(results / "retrieve" / (name.split("-")[1] if name in RERANKED else "bm25") / "test.run")
         run = read_run(results / "rerank" / name / "test.run")
         assert run.keys() == first.keys() and "3057" not in run
         for query_id, hits in run.items():
@@ -230,6 +265,21 @@ def test_latencies_are_positive_and_kept_per_query(results):
         assert all(int(line.split("\t")[-1]) > 0 for line in lines[1:])
 
 
+def test_stages_of_latency_are_those_of_a_row_s_family_and_a_published_run_is_timed_by_the_model_that_it_names(results):
+    def stages(name):
+        return list(json.loads((results / f"latency/together/{name}.json").read_text())["ms"])
+
+    assert {tuple(stages(name)) for name in RERANKED} == {("retrieve", "load", "query_vector", "score", "total")}
+    assert {tuple(stages(name)) for name in (*OTHERS.values(), "bert-large")} == {("retrieve", "load", "score", "total")}
+    assert stages("bm25") == stages("deepct") == ["retrieve", "total"]
+    facts = row(results, "bert-large")
+    ran = "the model cross, run here over the first 20 hits of bm25"
+    assert (
+        facts["sources"] == {"effectiveness": "the published run", "latency": ran} and ran in (results / "table.md").read_text()
+    )
+    assert facts["settings"]["timed"]["model_sha256"] == row(results, "cross-encoder")["settings"]["model_sha256"]
+
+
 def test_figures_are_images_and_every_value_was_counted(results):
     from matplotlib.image import imread
 
@@ -241,19 +291,20 @@ def test_figures_are_images_and_every_value_was_counted(results):
         lines = [line.split("\t") for line in (results / f"frequencies/{model}.tsv").read_text().splitlines()[1:]]
         assert sum(int(count) for _, count in lines) == 336 * 30_522
         assert (float(lines[0][0]) < 0) == (model == "paper")  # psi is linear there, and damped in the released code
+    assert all(imread(results / f"figures/training-{model}.png").std() > 0.01 for model in OTHERS)
 
 
 def test_the_report_claims_and_metadata_are_complete_and_agree(results):
     page, metadata = (results / "report.html").read_text(), json.loads((results / "metadata.json").read_text())
     for name in RUN_ROWS:
         assert f"snakemake results/smoke/rows/{name}.md --cores all" in page
-    assert page.count("data:image/png;base64,") == 10 and "Its numbers are never comparable" in page
+    assert page.count("data:image/png;base64,") == 13 and "Its numbers are never comparable" in page
     claims = {claim["id"]: claim for claim in json.loads((results / "claims.json").read_text())["claims"]}
     judged = [result["verdict"] for claim in claims.values() for result in claim["results"]]
     assert len(claims) >= 35 and {"holds", "not comparable", "not checkable here"} <= set(judged)
     assert [result["verdict"] for result in claims["vocabulary-1000"]["results"]] == ["holds"]
     assert claims["mrr"]["results"][0]["verdict"] == "not comparable" and claims["passages"]["results"][0]["ours"] == 336
-    rows = {name: row(results, name)["settings"].get("model_sha256") for name in RERANKED}
+    rows = {name: row(results, name)["settings"].get("model_sha256") for name in (*RERANKED, *OTHERS.values())}
     assert set(rows.values()) == set(metadata["models_sha256"].values()) and metadata["collection"]["count"] == 336
 
 
@@ -261,7 +312,7 @@ def test_the_experiment_is_written_as_it_is_run(results):
     from epic.experiment.check import load_experiments
 
     written = yaml.safe_load((results / "experiment.yaml").read_text())
-    assert written == load_experiments([ROOT / "workflow" / "experiments"])["smoke"] and len(written["rows"]) == 25
+    assert written == load_experiments([ROOT / "workflow" / "experiments"])["smoke"] and len(written["rows"]) == 26
 
 
 def test_no_file_but_logs_tells_of_the_user_the_machine_or_its_places(copy, results):
