@@ -34,7 +34,7 @@ endif
 endif
 
 smoke: $(READY)  ## run the whole pipeline on the embedded collection (minutes, offline, no GPU)
-mini: $(READY)  ## a real experiment on a CPU: BoolQ, two models (85 minutes on 2 cores)
+mini: $(READY)  ## a real experiment on a CPU: BoolQ, six models (2.2 hours on 2 cores, by plan)
 smoke mini:
 	@workflow/run.sh $@ --cores $(CORES)
 	@echo; $(HERE) epic show results/$@
