@@ -12,6 +12,7 @@ and takes the functions below by name.
 
 import logging
 import shutil
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,22 +39,22 @@ PASSAGES_AT_A_TIME = 20_000  # whose texts and numbers are in memory; a large qu
 AT_QUERY_TIME = 16_384  # words or word-pieces of a batch, where nothing else is asked for
 
 
-class PairRanker(nn.Module):
-    """A ranker that turns texts into numbers first: once a text, in however many pairs it is."""
+class PairRanker(nn.Module, ABC):
+    """A ranker that turns texts into numbers first, once a text; one that lacks an abstract method cannot be made."""
 
     FILES = OF_ENCODER
 
+    @abstractmethod
     def query(self, text: str) -> list[int]:
         """Return the numbers of a query's words or word-pieces; their count is its cost."""
-        raise NotImplementedError
 
+    @abstractmethod
     def passage(self, text: str, limit: int | None = None) -> list[int]:
         """Return the numbers of a passage's words or word-pieces, at most `limit`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def scores(self, queries: list[list[int]], passages: list[list[int]]) -> Tensor:
         """Return scores (n,) of n pairs of numbered texts."""
-        raise NotImplementedError
 
     def passages(self, texts: list[str], limit: int | None = None) -> list[list[int]]:
         """Return the numbers of many passages; a family that is faster with many at once does it its own way."""

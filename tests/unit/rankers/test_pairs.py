@@ -136,8 +136,15 @@ def test_numbered_examples_are_cut_in_the_ranker_s_own_words_and_texts_score_as_
     assert ranker.numbered == ["a bc", "def ghij k", ""] * 2 and ranker.asked[0] == [5, 2]
     assert ranker.pairs(["a bc", "x"], ["y", "z yy"]).tolist() == [301, 103]
     assert pairs.scores_of_texts(ranker, "a bc", ["y", "z yy"]).tolist() == [301, 303]
-    with pytest.raises(NotImplementedError):
-        pairs.PairRanker().pairs(["a"], ["b"])
+
+
+def test_a_ranker_that_lacks_a_method_is_not_made():
+    class Half(pairs.PairRanker):
+        def query(self, text):
+            return [1]
+
+    with pytest.raises(TypeError, match="abstract methods '?passage'?, '?scores'?"):
+        Half()
 
 
 def test_a_checkpoint_keeps_the_files_that_the_ranker_names(tmp_path, monkeypatch):
