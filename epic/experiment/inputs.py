@@ -64,15 +64,20 @@ def _judged_run(query_set: str, first_stage: str) -> dict:
 
 def training(settings: dict, model: str) -> dict:
     """Name the inputs of a model's training: encoder, words or weights, if any, validation queries, triples if it learns."""
-    entry = find(settings["models"], model, "model")
+    entry, wanted = find(settings["models"], model, "model"), trained.triples_of(settings, model)
     judged = _judged_run(lookup.validation_set(settings), trained.train_of(settings, model)["validation_first_stage"])
     return {
         "encoder": output("encoder.folder", encoder=entry["encoder"]["id"]) if entry["encoder"] else [],
-        "vocabulary": output("vocabulary.folder", model=model) if word_inputs.knows_words(settings, model) else [],
+        "vocabulary": vocabulary(settings, model) if word_inputs.knows_words(settings, model) else [],
         "start": Source(entry["start"]["source"]) if entry["start"] else [],
         **{f"validation_{name}": file for name, file in judged.items()},
-        **{name: output(f"triples.{name}") if entry["loss"] else [] for name in ("triples", "queries")},
+        **{name: output(f"triples.{name}", first=wanted) if entry["loss"] else [] for name in ("triples", "queries")},
     }
+
+
+def vocabulary(settings: dict, model: str) -> Output:
+    """Name the vocabulary of a model: models that know the same words have one."""
+    return output("vocabulary.folder", model=word_inputs.vocabulary_of(settings, model))
 
 
 def tuning(settings: dict, model: str, first_stage: str) -> dict:

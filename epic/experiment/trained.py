@@ -19,11 +19,6 @@ def triples_of(settings: dict, model: str) -> int:
     return train["max_validations"] * train["validate_every"] * members
 
 
-def triples_wanted(settings: dict) -> int:
-    """Return the number of triples that training may use: those of the model that wants most."""
-    return max((triples_of(settings, model["id"]) for model in settings["models"] if model["loss"]), default=0)
-
-
 def watched_training(settings: dict, model: str) -> dict:
     """Return the settings of a model's training, but for those that no result depends on: they are no params."""
     return {key: value for key, value in train_of(settings, model).items() if key not in AT_A_TIME}

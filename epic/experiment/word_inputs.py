@@ -11,6 +11,13 @@ def knows_words(settings: dict, model: str) -> bool:
     return declared(find(settings["models"], model, "model")["family"]).words
 
 
+def vocabulary_of(settings: dict, model: str) -> str:
+    """Return the model under whose name a vocabulary is made: of those that know the same words, the first."""
+    own = words_of(settings, model), vocabulary(settings, model)
+    knowing = [other["id"] for other in settings["models"] if knows_words(settings, other["id"])]
+    return next(name for name in knowing if (words_of(settings, name), vocabulary(settings, name)) == own)
+
+
 def words_of(settings: dict, model: str) -> dict:
     """Return the settings of a model's vocabulary, but for its sources; refuse a model that has none."""
     if not knows_words(settings, model):

@@ -15,7 +15,7 @@ from epic.experiment.lookup import (
     validation_set,
 )
 from epic.experiment.measurements import answering, queries_of, rows_timed
-from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_wanted
+from epic.experiment.trained import max_cutoff, min_cutoff, train_of
 from epic.planning import flop, rates, vocabulary, weighters
 from epic.planning.amounts import (
     Collection,
@@ -61,7 +61,7 @@ def _queries(job, settings, given):
 
 
 def _triples(job, settings, given):
-    count = triples_wanted(settings)
+    count = int(job.wildcards["first"])
     return Cost(rates.TRIPLE * count, rates.START + rates.DOCPAIR * count)
 
 

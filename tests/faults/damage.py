@@ -41,7 +41,7 @@ KINDS = [
     Kind("ir_datasets: ids", "store/epic/*/docs.pklz4/idx*", LATE),
     Kind("queries", f"{MINE}/data/test.queries.tsv", ("retrieve/bm25/test.run", "weigh/paper/test.jsonl", *LATE)),
     Kind("judgments", f"{MINE}/data/test.qrels.txt", ("evaluate", "rows")),
-    Kind("triples", f"{MINE}/triples/triples.tsv", ALL),
+    Kind("triples", f"{MINE}/triples/*/triples.tsv", ALL),
     Kind("index", f"{MINE}/index/bm25/*", ("retrieve/bm25/test.run", *LATE)),
     Kind("run of a first stage", f"{MINE}/retrieve/bm25/test.run", LATE),
     Kind("run re-ranked", f"{MINE}/rerank/epic-bm25-full/test.run", ("evaluate", "rows")),

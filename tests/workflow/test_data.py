@@ -33,7 +33,7 @@ def test_all_datasets_of_the_paper_come_from_ir_datasets_own_code(tmp_path):
 
     write_experiment(tmp_path, "paper", lambda settings: settings["data"].update(count=336))
     sets = ["validation", "dev-small", "dev-judged", "dl19", "dl20"]
-    targets = [f"results/mine/data/{name}.queries.tsv" for name in sets] + ["results/mine/triples/triples.tsv"]
+    targets = [f"results/mine/data/{name}.queries.tsv" for name in sets] + ["results/mine/triples/512000/triples.tsv"]
     run = snakemake(*targets, directory=tmp_path, IR_DATASETS_HOME=str(tmp_path / "home"), IR_DATASETS_DL_TRIES="1", **UNASKED)
     assert run.returncode == 0, run.stdout
     data = tmp_path / "results" / "mine" / "data"
@@ -41,7 +41,7 @@ def test_all_datasets_of_the_paper_come_from_ir_datasets_own_code(tmp_path):
     assert manifest == {"documents": "msmarco-passage", "count": 336, "encoding": "repaired by ir_datasets"}
     found = {name: read_queries(data / f"{name}.queries.tsv") for name in sets}
     assert found == {name: asked[name.replace("dev-judged", "dev")] for name in sets}
-    assert len(read_triples(tmp_path / "results" / "mine" / "triples" / "triples.tsv")) == 64
+    assert len(read_triples(tmp_path / "results" / "mine" / "triples" / "512000" / "triples.tsv")) == 64
 
 
 def own(folder):
@@ -68,7 +68,7 @@ def test_a_folder_of_ones_own_and_a_file_placed_by_hand(tmp_path):
     own(tmp_path)
     (tmp_path / "downloads").mkdir()
     (tmp_path / "downloads" / "file.bin").write_bytes(b"byte")
-    triples, file = "results/mine/triples/triples.tsv", "results/mine/fetch/file.bin"
+    triples, file = "results/mine/triples/2/triples.tsv", "results/mine/fetch/file.bin"
     run = snakemake(triples, file, "--keep-going", directory=tmp_path, **UNASKED)
     assert (
         run.returncode

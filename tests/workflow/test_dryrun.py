@@ -33,7 +33,7 @@ def test_the_bare_command_is_the_paper(paper):
     found = jobs(paper)
     models, others, sets = 3, 4, 4  # of EPIC, of other families (the last with published weights), of queries
     assert found["encode"] == models * 16 and found["prune"] == models * 3 and found["candidates"] == models
-    assert found["train"] == models + others and found["vocabulary"] == others - 1 and found["encoder"] == 2
+    assert found["train"] == models + others and found["vocabulary"] == others - 2 and found["encoder"] == 2
     assert found["curves"] == models - 1 + others - 1 and found["fetch"] == 10 and found["replay"] == 2
     assert found["rerank"] == (models * 8 + others - 1) * sets + 3 and found["tune"] == models * 2 + others
     assert found["evaluate"] == (models * 8 + 4 + others - 1) * sets + 2 + 3

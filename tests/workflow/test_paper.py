@@ -211,10 +211,11 @@ def test_all_models_and_the_authors_weights_are_there(results):
 
 @pytest.mark.paper
 def test_words_are_the_published_ones_and_start_from_glove_s_vectors(results):
-    facts = {name: json.loads((results / f"vocabulary/{name}/vocabulary.json").read_text()) for name in ("tk1", "tk3", "duet")}
+    facts = {name: json.loads((results / f"vocabulary/{name}/vocabulary.json").read_text()) for name in ("tk1", "duet")}
+    assert not (results / "vocabulary/tk3").exists()  # it knows the words of tk1
     assert {(found["dimensions"], found["passages"]) for found in facts.values()} == {(300, 336)}
     assert all(0 < found["found"] < found["words"] for found in facts.values())  # GloVe has some of them
-    assert facts["duet"]["words"] == 1000 and facts["duet"]["beyond"] == 1000 and facts["tk1"] == facts["tk3"]
+    assert facts["duet"]["words"] == 1000 and facts["duet"]["beyond"] == 1000
 
 
 @pytest.mark.paper

@@ -32,7 +32,7 @@ for reason in BROKEN.values() if workflow.is_main_process else ():
 
 wildcard_constraints:
     **dict.fromkeys("experiment model encoder weighter row timed first_stage query_set file".split(), "[^/]+"),
-    keep=r"\d+",
+    **dict.fromkeys(("keep", "first"), r"[1-9]\d*"),
 
 
 scattergather:

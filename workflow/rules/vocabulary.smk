@@ -1,7 +1,7 @@
 """vocabulary: the words that a model knows, counted or published, with idf and pre-trained vectors; for families of words.
 
 in   results/{experiment}/data/manifest.json, published lists of words and vectors
-out  results/{experiment}/vocabulary/{model}/
+out  results/{experiment}/vocabulary/{model}/, for all models that know the same words
 """
 
 

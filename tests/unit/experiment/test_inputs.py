@@ -128,9 +128,20 @@ def test_training_starts_from_an_encoder_and_perhaps_from_published_weights():
     found = inputs.training(PAPER, "authors")
     assert found["encoder"] == output("encoder.folder", encoder="bert-base") and found["start"] == Source("download:epic.p")
     assert inputs.training(PAPER, "paper")["start"] == [] and found["validation_run"].wildcards["query_set"] == "validation"
-    assert found["triples"] == found["queries"] == [] and inputs.training(PAPER, "paper")["triples"] == output("triples.triples")
+    assert found["triples"] == found["queries"] == [] and found["encoder"]
+    assert inputs.training(PAPER, "paper")["triples"] == output("triples.triples", first=512 * 1000)
     without = SMOKE | {"models": [SMOKE["models"][0] | {"encoder": None}]}
     assert inputs.training(without, "paper")["encoder"] == []
+
+
+def test_a_model_reads_as_many_triples_as_it_may_use_and_another_model_s_schedule_changes_none_of_its_inputs():
+    longer = [model | ({"train": {"max_validations": 9}} if model["id"] == "released" else {}) for model in SMOKE["models"]]
+    before, after = (
+        {model["id"]: inputs.training(settings, model["id"]) for model in SMOKE["models"]}
+        for settings in (SMOKE, SMOKE | {"models": longer})
+    )
+    assert [model for model in before if before[model] != after[model]] == ["released"]
+    assert after["released"]["triples"].wildcards == {"first": 9 * 192} == after["released"]["queries"].wildcards
 
 
 def test_triples_are_published_or_sampled():

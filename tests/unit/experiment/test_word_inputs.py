@@ -32,6 +32,23 @@ def test_a_model_of_words_is_trained_with_its_vocabulary_and_others_with_none():
     assert inputs.training(of_words(), "paper")["vocabulary"] == []
 
 
+def test_models_that_know_the_same_words_share_a_vocabulary_whatever_else_they_have():
+    first = of_words()["models"][1]
+    deeper = first | {"id": "deeper", "settings": first["settings"] | {"layers": 3}}
+    fewer = first | {"id": "fewer", "settings": first["settings"] | {"words": first["settings"]["words"] | {"most": 8}}}
+    vectors = {
+        name: first
+        | {"id": name, "settings": {"dimensions": 3, "words": first["settings"]["words"] | {"vectors": f"path:{name}"}}}
+        for name in ("a", "b")
+    }
+    settings = SMOKE | {"models": [SMOKE["models"][0], first, deeper, fewer, *vectors.values()]}
+    found = {model["id"]: word_inputs.vocabulary_of(settings, model["id"]) for model in settings["models"][1:]}
+    assert found == {"known": "known", "deeper": "known", "fewer": "fewer", "a": "a", "b": "b"}
+    assert inputs.training(settings, "deeper")["vocabulary"] == output("vocabulary.folder", model="known")
+    with pytest.raises(InputError, match="model paper has no vocabulary"):
+        word_inputs.vocabulary_of(settings, "paper")
+
+
 def test_a_vocabulary_depends_on_what_it_is_made_of_and_on_nothing_else():
     def of(dimensions=3, **words):
         said = {"tokeniser": "letters", "vocabulary": None, "at_least": 2, "most": 9, "idf": None, "vectors": None} | words
