@@ -1,7 +1,7 @@
 """An experiment's settings as DeepCT's stages see them: weighters, their labels and their training; and the files these read."""
 
 from epic.core.files import InputError
-from epic.experiment.lookup import find, relevance_of
+from epic.experiment.lookup import AT_A_TIME, find, relevance_of
 from epic.experiment.wanted import Source, output
 
 
@@ -13,6 +13,12 @@ def weighter_named(settings: dict, weighter: str) -> dict:
 def regression_of(settings: dict, weighter: str) -> dict:
     """Return all that a weighter's training depends on: nothing of how its weights become text."""
     return {key: weighter_named(settings, weighter)[key] for key in ("encoder", "max_pieces", "train")}
+
+
+def form_of(settings: dict, weighter: str) -> dict:
+    """Return how weights become text, but for what no text depends on: it is no param."""
+    weigh = weighter_named(settings, weighter)["weigh"]
+    return {key: value for key, value in weigh.items() if key not in AT_A_TIME}
 
 
 def threads_of_regression(settings: dict, weighter: str) -> int:

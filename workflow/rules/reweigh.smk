@@ -22,9 +22,10 @@ rule reweigh:
         gpu=of_settings(lookup.gpus),
         mem_mb=lambda wildcards: rates.memory_within(16_000, [item_of(wildcards, "weighter")]),
         runtime="4h",
+        token_budget=item("weighter", "weigh", "token_budget"),
     params:
         positions=item("weighter", "max_pieces"),
-        weigh=item("weighter", "weigh"),
+        form=of_settings(weighting.form_of, "weighter"),
         compute=of_settings(lookup.compute_of),
         code=code("reweigh"),
     script:

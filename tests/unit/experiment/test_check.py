@@ -264,7 +264,13 @@ def test_a_name_that_no_path_could_hold_is_refused(tmp_path):
 
 
 def test_the_schema_is_closed_at_every_level():
-    theirs = ("$.properties.models.items.properties.settings", "$.properties.published_on.properties.encoders")
+    named = "$.properties.published_on.properties"
+    theirs = (
+        "$.properties.models.items.properties.settings",
+        f"{named}.encoders",
+        f"{named}.settings",
+        f"{named}.settings.additionalProperties",
+    )
 
     def walk(node, path):
         if isinstance(node, dict):

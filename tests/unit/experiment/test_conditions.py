@@ -12,8 +12,8 @@ SMOKE = EXPERIMENTS["smoke"]
 
 
 def conditions(documents, encoder, family="epic", model="m"):
-    models = [{"id": "m", "family": family, "encoder": encoder}]
-    published = {"documents": "msmarco-passage", "encoders": {"epic": "bert"}}
+    models = [{"id": "m", "family": family, "encoder": encoder, "settings": {}}]
+    published = {"documents": "msmarco-passage", "encoders": {"epic": "bert"}, "settings": {}}
     return other_conditions({"data": {"documents": documents}, "models": models, "published_on": published}, model)
 
 
@@ -29,9 +29,45 @@ def test_a_family_of_which_no_encoder_is_known_is_comparable_only_without_one():
 
 
 def test_smoke_differs_in_both_and_a_row_without_a_model_in_the_collection():
-    differ = {None: 2, "paper": 2, "released": 2, "cross": 2, "tk": 1, "duet": 1}  # TK and Duet have no encoder
-    assert conditions_by_model(SMOKE) == {model: ["collection", "encoder"][:count] for model, count in differ.items()}
+    both = {model: ["collection", "encoder"] for model in (None, "paper", "released", "cross")}
+    words = {"tk": ["collection", "vectors"], "duet": ["collection", "members", "vocabulary", "idf", "vectors"]}
+    assert conditions_by_model(SMOKE) == both | words
     assert row_conditions(SMOKE, find(SMOKE["rows"], "bm25")) == ["collection"]
+    assert row_conditions(SMOKE, find(SMOKE["rows"], "deepct")) == ["collection", "weighter"]
+
+
+def test_on_the_published_passages_other_word_vectors_or_fewer_members_are_not_the_published_model():
+    paper = EXPERIMENTS["paper"]
+    tk, duet = (find(paper["models"], name) for name in ("tk1", "duet"))
+    at_random = tk | {"settings": tk["settings"] | {"words": tk["settings"]["words"] | {"vectors": None}}}
+    deeper = tk | {"id": "deeper", "settings": tk["settings"] | {"layers": 2}}
+    two = duet | {"settings": duet["settings"] | {"members": 2}}
+    models = {model["id"]: model for model in (at_random, deeper, two)}
+    settings = paper | {"models": list(models.values())}
+    found = {name: other_conditions(settings, name) for name in models}
+    assert found == {"tk1": ["vectors"], "deeper": [], "duet": ["members"]}
+
+
+def test_texts_that_another_model_wrote_are_not_the_published_ones_whatever_re_ranks_them():
+    paper, deepct = EXPERIMENTS["paper"], find(SMOKE["weighters"], "deepct")
+    generator = {"id": "ours", "source": "path:t5", "revision": None, "sha256": None}
+    stages = [
+        find(paper["first_stages"], "bm25"),
+        find(paper["first_stages"], "deepct") | {"weighted_text": {"model": "deepct"}},
+        find(paper["first_stages"], "doctttttquery") | {"predicted_queries": {"generate": "ours", "samples": 5, "seed": 1}},
+    ]
+    changed = {"first_stages": stages, "weighters": [deepct], "generators": [generator]}
+    rows = ("bm25", "deepct", "doctttttquery", "epic-doctttttquery-r100")
+
+    def differ(more):
+        return [row_conditions(paper | changed | more, find(paper["rows"], name)) for name in rows]
+
+    assert differ({}) == [[], ["weighter"], ["generator"], ["generator"]]
+    theirs = {
+        "weighters": [deepct | {"encoder": {"source": "google-bert/bert-base-uncased"}}],
+        "generators": [generator | {"source": "castorini/doc2query-t5-base-msmarco"}],
+    }
+    assert differ(theirs) == [[]] * 4
 
 
 @pytest.mark.parametrize("name", ["paper", "quick", "quick-bm25"])

@@ -21,6 +21,13 @@ def test_a_weighter_s_training_depends_on_nothing_of_the_text_that_it_writes():
     assert weighting.threads_of_regression(untrained, "deepct") == 1
 
 
+def test_the_text_that_is_written_depends_on_the_form_and_not_on_the_passages_in_a_batch():
+    (weighter,) = SMOKE["weighters"]
+    smaller = SMOKE | {"weighters": [weighter | {"weigh": weighter["weigh"] | {"token_budget": 512}}]}
+    assert weighting.form_of(SMOKE, "deepct") == {"scale": 100, "form": "linear", "keep_all": False}
+    assert weighting.form_of(smaller, "deepct") == weighting.form_of(SMOKE, "deepct")
+
+
 def test_a_weighter_reads_its_encoder_and_labels_that_come_from_judgments():
     assert weighting.labelling(SMOKE, "deepct") == {
         "queries": output("queries.queries", query_set="train"),
