@@ -38,6 +38,11 @@ def sets_of(settings: dict, row: dict) -> list[str]:
     return row.get("query_sets") or with_purpose(settings, "test")
 
 
+def depths_of(settings: dict, row: dict) -> dict[str, int]:
+    """Return how many hits of a query the first stages' runs have, by the query sets that a row is scored on."""
+    return {name: find(settings["query_sets"], name)["hits"] for name in sets_of(settings, row)}
+
+
 def validation_set(settings: dict) -> str:
     """Return the query set that training is validated on."""
     return with_purpose(settings, "validation")[0]

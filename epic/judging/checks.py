@@ -144,6 +144,11 @@ def score_ms(evidence: Evidence, model, first_stage, keep) -> Found:
     return _stage_ms(evidence, evidence.row(model, first_stage, keep), "score")
 
 
+def row_ms(evidence: Evidence, model, name) -> Found:
+    """Return mean milliseconds per query of a row that needs no model, such as a published run that is timed by running one."""
+    return _stage_ms(evidence, require(evidence.rows, name, f"row {name}"), "total")
+
+
 def _stage_ms(evidence: Evidence, row: dict, stage: str) -> Found:
     found = require(evidence.latencies, row["id"], "latency")["ms"][stage]
     return Found(found["mean"], detail=f"{row['id']}, p95 {found['p95']:.2g} ms")
@@ -232,8 +237,20 @@ def expands_to(evidence: Evidence, model, words, term) -> Found:
     raise UncheckedError("this passage is not shown here")
 
 
-WITHOUT_MODEL = {"statistic", "cost", "row_value"}
+WITHOUT_MODEL = {"statistic", "cost", "row_value", "row_ms"}
 _OF_QUALITY = (effectiveness, row_value, better, additive, no_difference, pruned_like_full, pruned_worse, query_better)
 _OF_TEXTS = (strongest_words, stronger_than_half, expands_to, values_at_most)
-_OF_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, mostly_loading, slower, overhead_ms, speed_up, cost, cost_hours)
+_OF_TIME = (
+    cutoff,
+    lower_cutoff,
+    query_vector_ms,
+    score_ms,
+    row_ms,
+    mostly_loading,
+    slower,
+    overhead_ms,
+    speed_up,
+    cost,
+    cost_hours,
+)
 CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TEXTS, *_OF_TIME)}

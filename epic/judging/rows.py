@@ -25,33 +25,39 @@ def metrics_of(query_sets: list, evaluations: list, answers: list, counts: list)
     return metrics
 
 
-def write_row(row: dict, settings: dict, differs: list, query_sets: list, evaluated: tuple, runs: list, model, out) -> None:
+def write_row(row: dict, settings: dict, differs: list, depths: dict, evaluated: tuple, runs: list, model, out) -> None:
     """Write everything about a row that is deterministic; evaluated: its values, queries without hits, and judged queries.
 
-    These three and runs are in the order of `query_sets`. model: (cut-off file, checkpoint) of a row that re-ranks, without a
-    cut-off of one that is only timed with a model, else None.
+    depths: hits of a query in the runs of each query set; these three and runs are in its order. model: (cut-off file,
+    checkpoint) of a row that re-ranks, without a cut-off of one that is only timed with a model, else None.
     """
-    metrics = metrics_of(query_sets, *evaluated)
+    metrics = metrics_of(list(depths), *evaluated)
     facts = {key: row.get(key) for key in ("id", "label", "group", "kind", "first_stage", "model", "keep")}
     facts["settings"] = placeless(settings)
     if model:
         cutoff, checkpoint = model
         of = facts["settings"] if cutoff else facts["settings"]["timed"]
         of |= ({"cutoff": read_json(cutoff)["cutoff"]} if cutoff else {}) | {"model_sha256": model_digest(checkpoint)}
-        facts |= _remarks(checkpoint)
+        remarks = _remarks(checkpoint) + (_shallow(of["cutoff"], depths) if cutoff else [])
+        facts |= {"remarks": remarks} if remarks else {}
     if "timed" in settings:
         facts["sources"] = sources_of(settings["timed"])
     facts["metrics"] = metrics
-    facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(query_sets, runs, strict=True)}
+    facts["runs_sha256"] = {name: sha256_of(path) for name, path in zip(depths, runs, strict=True)}
     facts["published"] = [judge(entry, metrics, differs) for entry in row["published"]]
     write_json(out, facts)
 
 
-def _remarks(checkpoint) -> dict:
+def _remarks(checkpoint) -> list[str]:
     """Return what is to be remarked on the training of a row's model, such as a member that did not learn; often nothing."""
     facts = Path(checkpoint) / "ranker.json"
-    remarks = read_json(facts).get("remarks") if facts.exists() else None
-    return {"remarks": remarks} if remarks else {}
+    return (read_json(facts).get("remarks") if facts.exists() else None) or []
+
+
+def _shallow(cutoff: int, depths: dict[str, int]) -> list[str]:
+    """Name the query sets whose runs end above the cut-off."""
+    less = [f"{name} has {hits} hits a query" for name, hits in depths.items() if hits < cutoff]
+    return [f"The cut-off is {cutoff}, but {said}: all of them are re-ranked there, and no more." for said in less]
 
 
 def sources_of(timed: dict) -> dict[str, str]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from epic.experiment.settings import TrainSettings
 from epic.training.history import Iteration
 
-WITHOUT_DECAY = ("bias", "LayerNorm.weight")  # ends of names, as BERT's own optimizer has them
+THRESHOLD = 1e-4  # a best value beats the one before by this part of it, as torch's ReduceLROnPlateau has it
 Named = list[tuple[str, nn.Parameter]]
 
 
@@ -23,7 +23,7 @@ class Optimizer:
         named = list(ranker.named_parameters())
         thin = [(name, value) for name, value in named if name.startswith(sparse)]
         dense = [(name, value) for name, value in named if not name.startswith(sparse)]
-        groups = _groups(dense, settings, new_layers)
+        groups = _groups(dense, settings, new_layers, undecayed(ranker))
         kind = torch.optim.AdamW if settings.weight_decay else torch.optim.Adam
         self.parts: list[torch.optim.Optimizer] = [kind(groups, fused=True)] if groups else []
         if thin:
@@ -31,11 +31,15 @@ class Optimizer:
         self.settings, self.dense = settings, [value for _, value in dense]
         self.rates = [[group["lr"] for group in part.param_groups] for part in self.parts]
 
-    def step(self, scaler: torch.amp.GradScaler, factor: float) -> None:
-        """Change the weights by their gradients, at `factor` times their rates, and forget the gradients."""
+    def step(self, scaler: torch.amp.GradScaler, factor: float, halved: float = 1.0) -> None:
+        """Change the weights by their gradients, at `factor` times their rates, and forget the gradients.
+
+        halved: what halving left of the rates; it does not touch those of sparse embeddings, as in TK's code.
+        """
         for part, rates in zip(self.parts, self.rates, strict=True):
+            left = factor if isinstance(part, torch.optim.SparseAdam) else factor * halved
             for group, rate in zip(part.param_groups, rates, strict=True):
-                group["lr"] = rate * factor
+                group["lr"] = rate * left
         if self.settings.clip:
             scaler.unscale_(self.parts[0])
             nn.utils.clip_grad_norm_(self.dense, self.settings.clip)
@@ -71,12 +75,19 @@ def _prefix(number: int) -> str:
     return f"{number}:" if number else ""  # the first has none, as in states that were saved before there were others
 
 
-def _groups(named: Named, settings: TrainSettings, new_layers: tuple[str, ...]) -> list[dict]:
+def undecayed(ranker: nn.Module) -> set[str]:
+    """Return the names of the weights that do not decay: biases and all of LayerNorm, as in BERT's own optimizer."""
+    norms = [name for name, module in ranker.named_modules() if isinstance(module, nn.LayerNorm)]
+    named = [name for name, _ in ranker.named_parameters()]
+    return {name for name in named if name.endswith("bias") or name.rpartition(".")[0] in norms}
+
+
+def _groups(named: Named, settings: TrainSettings, new_layers: tuple[str, ...], without_decay: set[str]) -> list[dict]:
     """Return the groups of weights by rate, each of them in two where there is weight decay."""
     if not settings.weight_decay:
         return _rated(named, settings, new_layers)
-    decaying = [(name, value) for name, value in named if not name.endswith(WITHOUT_DECAY)]
-    others = [(name, value) for name, value in named if name.endswith(WITHOUT_DECAY)]
+    decaying = [(name, value) for name, value in named if name not in without_decay]
+    others = [(name, value) for name, value in named if name in without_decay]
     return [
         group | {"weight_decay": decay}
         for some, decay in ((decaying, settings.weight_decay), (others, 0.0))
@@ -105,8 +116,8 @@ def halvings(history: list[Iteration], settings: TrainSettings) -> int:
         return 0
     best, waited, found = float("-inf"), 0, 0
     for iteration in history:
-        waited = 0 if iteration.validation > best else waited + 1
-        best = max(best, iteration.validation)
+        better = iteration.validation > best * (1 + THRESHOLD)
+        best, waited = (iteration.validation, 0) if better else (best, waited + 1)
         if waited > settings.halve_after:
             waited, found = 0, found + 1
     return found

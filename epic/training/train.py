@@ -92,10 +92,10 @@ class Learner:
         optimizer = Optimizer(ranker, settings, tuple(new), tuple(getattr(family, "SPARSE", ())))
         return cls(family, ranker, settings, loss, optimizer, scaler)
 
-    def learn(self, examples: list[Example], iteration: int, factor: float = 1.0) -> tuple[float, float]:
+    def learn(self, examples: list[Example], iteration: int, halved: float = 1.0) -> tuple[float, float]:
         """Pass once over examples in batches; return the mean loss and the share of pairs in the right order.
 
-        factor: what all rates are multiplied by, besides their schedule.
+        halved: what halving left of the rates, besides their schedule.
         """
         self.ranker.train()
         total, right, settings = 0.0, 0, self.settings
@@ -108,7 +108,7 @@ class Learner:
             for part, (*losses, summed, in_order) in zip(parts, numbers_of(found), strict=True):
                 self._finite(losses, part, iteration, step)
                 total, right = total + summed, right + int(in_order)
-            self.optimizer.step(self.scaler, factor * factor_at(self.steps, settings))
+            self.optimizer.step(self.scaler, factor_at(self.steps, settings), halved)
             self.steps += 1
         return total / len(examples), right / len(examples)
 

@@ -151,7 +151,7 @@ def write_rows(settings, out):
         [answered(out / "queries.tsv", out / "a.run")],
         [counted(out / "queries.tsv", out / "qrels.txt")],
     )
-    write_row(row, row_settings(settings, row), [], ["test"], evaluated, [out / "a.run"], None, out / "row.json")
+    write_row(row, row_settings(settings, row), [], {"test": 10}, evaluated, [out / "a.run"], None, out / "row.json")
     render_row(out / "row.json", out / "latency.json", [], 0.01, "a note", "snakemake it", out / "row.md")
 
 

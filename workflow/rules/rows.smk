@@ -26,7 +26,7 @@ rule rows:
         row=item("row"),
         settings=of_row(lookup.row_settings),
         differs=of_row(conditions.row_conditions),
-        query_sets=of_row(lookup.sets_of),
+        depths=of_row(lookup.depths_of),
         latency=lambda wildcards: resolved(page_latency(wildcards), wildcards),
         tests=files(inputs.own_tests, "row"),
         alpha=setting("evaluate", "alpha"),

@@ -10,7 +10,7 @@ with stage(snakemake):
         row=params.row,
         settings=params.settings,
         differs=params.differs,
-        query_sets=params.query_sets,
+        depths=params.depths,
         evaluated=tuple(files.get(name, []) for name in ("values", "answers", "counts")),
         runs=files.get("runs", []),
         model=(files.get("cutoff"), files.checkpoint) if files.get("checkpoint") else None,

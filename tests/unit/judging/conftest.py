@@ -71,9 +71,10 @@ def evidence(tmp_path):
             }
         },
         latencies={
+            "bert-large": {"ms": {"total": {"mean": 3500.0, "p95": 3600.0}}},
             "bm25-1000": {
                 "ms": {"query_vector": {"mean": 51.0, "p95": 60.0}, "score": {"mean": 1.0, "p95": 2.0}, "load": {"mean": 4.0}}
-            }
+            },
         },
         timings={
             "together": {

@@ -36,6 +36,7 @@ from tests.judging import verdicts
         ("pruned-like-doctttttquery", "no difference", "holds"),
         ("beats-doc2query", None, "not checkable here"),
         ("bert-large", 0.3653, "holds"),
+        ("bert-large-ms", 3500.0, "not comparable"),
         ("figure-3a", None, "not checkable here"),  # this query is not shown
         ("figure-3b", "high", "holds"),
         ("figure-4", "among them", "holds"),

@@ -27,7 +27,7 @@ def test_a_row_is_the_same_bytes_each_time_and_renders(tmp_path):
     for name in ("one", "two"):
         evaluated = tuple([tmp_path / file] for file in ("v.tsv", "answers", "counts"))
         model = tmp_path / "c.json", tmp_path
-        write_row(declared, {"keep": 10}, [], ["test"], evaluated, [tmp_path / "a.run"], model, tmp_path / name)
+        write_row(declared, {"keep": 10}, [], {"test": 7}, evaluated, [tmp_path / "a.run"], model, tmp_path / name)
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
     found = json.loads((tmp_path / "one").read_text())
     assert found["metrics"] == {"test": {"RR@10": 0.25, "nDCG@10": 0.125, "queries": 2, "answered": 1}}
@@ -59,7 +59,7 @@ def test_a_published_run_that_is_timed_says_where_each_number_comes_from_and_on_
     (tmp_path / "model.safetensors").write_bytes(b"")
     declared = {"id": "a", "label": "A", "group": "G", "kind": "run-file", "published": []}
     timed = {"model": {"id": "big"}, "first_stage": {"id": "bm25"}, "hits": 1000}
-    write_row(declared, {"timed": timed}, [], [], ([], [], []), [], (None, tmp_path), tmp_path / "row.json")
+    write_row(declared, {"timed": timed}, [], {}, ([], [], []), [], (None, tmp_path), tmp_path / "row.json")
     found = json.loads((tmp_path / "row.json").read_text())
     assert found["sources"] == {
         "effectiveness": "the published run",
@@ -76,7 +76,7 @@ def test_a_published_run_that_is_timed_says_where_each_number_comes_from_and_on_
         and "Hits that are re-ranked for a query: 1000." in page
     )
     assert [line[0] for line in cells(page) if line[1] == "1.00"] == ["retrieve", "score", "total"]
-    write_row(declared, {}, [], [], ([], [], []), [], None, tmp_path / "row.json")
+    write_row(declared, {}, [], {}, ([], [], []), [], None, tmp_path / "row.json")
     assert "sources" not in json.loads((tmp_path / "row.json").read_text())
 
 
@@ -104,10 +104,28 @@ def test_remarks_of_a_checkpoint_are_in_the_row_and_on_its_page(tmp_path):
     declared = {"id": "a", "label": "A", "group": "G", "kind": "model", "first_stage": "s", "model": "m", "published": []}
     for name, remarks in (("none", None), ("empty", []), ("some", ["Member 2 of 2 has learned next to nothing."])):
         (tmp_path / "ranker.json").write_text(json.dumps({"family": "duet"} | ({} if remarks is None else {"remarks": remarks})))
-        write_row(declared, {}, [], [], ([], [], []), [], (tmp_path / "c.json", tmp_path), tmp_path / name)
+        write_row(declared, {}, [], {}, ([], [], []), [], (tmp_path / "c.json", tmp_path), tmp_path / name)
         render_row(tmp_path / name, None, [], 0.01, "a note", "snakemake it", tmp_path / f"{name}.md")
     assert "remarks" not in json.loads((tmp_path / "none").read_text())
     assert (tmp_path / "none").read_bytes() == (tmp_path / "empty").read_bytes()
     assert json.loads((tmp_path / "some").read_text())["remarks"] == ["Member 2 of 2 has learned next to nothing."]
     assert "**Remark:** Member 2 of 2 has learned next to nothing." in (tmp_path / "some.md").read_text()
     assert "Remark" not in (tmp_path / "none.md").read_text()
+
+
+def test_a_cut_off_below_the_last_hit_of_a_query_set_is_remarked(tmp_path):
+    (tmp_path / "c.json").write_text('{"cutoff": 7}')
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    (tmp_path / "ranker.json").write_text('{"remarks": ["Before."]}')
+    for name, text in (("v.tsv", "query_id\tRR@10\nq\t0.5\n"), ("a.run", "q Q0 1 1 1.0 t\n")):
+        (tmp_path / name).write_text(text)
+    write_answers(tmp_path / "answers", ["q"], {"q": 1})
+    write_counts(tmp_path / "counts", counts_of(["q"], {"q": {"1": 1}}))
+    declared = {"id": "a", "label": "A", "group": "G", "kind": "model", "first_stage": "s", "model": "m", "published": []}
+    evaluated = tuple([tmp_path / file] * 3 for file in ("v.tsv", "answers", "counts"))
+    depths = {"deep": 1000, "even": 7, "shallow": 6}
+    write_row(declared, {}, [], depths, evaluated, [tmp_path / "a.run"] * 3, (tmp_path / "c.json", tmp_path), tmp_path / "row")
+    assert json.loads((tmp_path / "row").read_text())["remarks"] == [
+        "Before.",
+        "The cut-off is 7, but shallow has 6 hits a query: all of them are re-ranked there, and no more.",
+    ]

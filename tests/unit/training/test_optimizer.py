@@ -22,10 +22,11 @@ class Net(nn.Module):
         self.words = nn.Embedding(5, 2, sparse=True)
         self.old = nn.Linear(2, 1)
         self.LayerNorm = nn.LayerNorm(2)
+        self.attended = nn.LayerNorm(2)  # another name than BERT's
         self.new = nn.Parameter(torch.ones(2))
 
     def forward(self, ids):
-        return self.old(self.LayerNorm(self.words(ids)) * self.new).sum()
+        return self.old(self.attended(self.LayerNorm(self.words(ids))) * self.new).sum()
 
 
 def optimizer_of(net, **changes):
@@ -63,6 +64,15 @@ def test_a_factor_scales_every_rate():
         assert torch.allclose((mine - start) / 2, theirs - start, atol=1e-7)
 
 
+def test_halving_leaves_sparse_embeddings_their_rate_as_in_tk_s_code():
+    net = Net()
+    optimizer = optimizer_of(net)
+    net(torch.tensor([1, 3])).backward()
+    optimizer.step(UNSCALED, 0.5, halved=0.25)
+    dense, sparse = ([group["lr"] for group in part.param_groups] for part in optimizer.parts)
+    assert dense == [0.01 * 0.5 * 0.25, 0.02 * 0.5 * 0.25] and sparse == [0.01 * 0.5]
+
+
 def test_weight_decay_spares_biases_and_layer_norm():
     net, before = Net(), Net()
     optimizer = optimizer_of(net, weight_decay=0.5)
@@ -71,7 +81,7 @@ def test_weight_decay_spares_biases_and_layer_norm():
     optimizer.step(UNSCALED, 1.0)
     assert torch.allclose(net.old.weight, before.old.weight * (1 - 0.01 * 0.5))
     assert torch.allclose(net.new, before.new * (1 - 0.02 * 0.5))
-    for name in ("old.bias", "LayerNorm.weight", "LayerNorm.bias"):
+    for name in ("old.bias", "LayerNorm.weight", "LayerNorm.bias", "attended.weight", "attended.bias"):
         assert torch.equal(net.get_parameter(name), before.get_parameter(name))
 
 
@@ -117,12 +127,13 @@ def test_rates_are_halved_after_more_than_so_many_validations_without_a_new_best
     found = [halvings(history(*[0.5, 0.5, 0.4, 0.6, 0.1, 0.6, 0.1, 0.2][:count]), waiting) for count in range(9)]
     assert found == [0, 0, 0, 1, 1, 1, 2, 2, 3]
     assert halvings(history(0.5, 0.1, 0.1, 0.1), settings()) == 0
+    assert halvings(history(0.5, 0.50004, 0.50004), waiting) == 1 and halvings(history(0.5, 0.5, 0.50006), waiting) == 0
 
 
 def test_halving_agrees_with_torch():
-    values = [0.5, 0.5, 0.4, 0.6, 0.1, 0.6, 0.1, 0.2, 0.2, 0.2, 0.7, 0.1]
+    values = [0.5, 0.5, 0.4, 0.6, 0.1, 0.6, 0.1, 0.2, 0.2, 0.2, 0.7, 0.70006, 0.1, 0.1, 0.7002]
     optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=1.0)
-    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", factor=0.5, patience=2, threshold=0)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, mode="max", factor=0.5, patience=2)
     for count, value in enumerate(values, start=1):
         theirs.step(value)
         assert 0.5 ** halvings(history(*values[:count]), settings(halve_after=2)) == optimizer.param_groups[0]["lr"]
