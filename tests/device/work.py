@@ -96,7 +96,7 @@ def prepare_work(encoder, folder: Path) -> None:
     """Write checkpoints of both formulations, as they are and with the released code's batches, and the CPU's results."""
     shutil.copytree(encoder, folder / "encoder")
     write_generator(folder / "generator")
-    (folder / "generated.json").write_text(json.dumps(_queries(folder, "cpu")))
+    (folder / "generated.json").write_text(json.dumps(queries_of_all(folder, "cpu")))
     write_vocabulary(folder / "vocabulary")
     for formulation in ("released", "paper"):
         plain, beside = folder / formulation, folder / f"{formulation}-batches"
@@ -337,7 +337,7 @@ def _tk(folder: Path, watched) -> None:
         assert np.allclose([hit.score for hit in found[query_id]], [hit.score for hit in hits], rtol=1e-4, atol=1e-6)
 
 
-def _queries(folder: Path, device: str, precision: str = "float32") -> list[list[str]]:
+def queries_of_all(folder: Path, device: str, precision: str = "float32") -> list[list[str]]:
     """Generate queries for all passages."""
     generator = QueryGenerator(folder / "generator", Drawing(**DRAWING), device, 1, precision)
     return queries_of(generator, Passages(), range(len(TEXTS)), 4)
@@ -346,9 +346,9 @@ def _queries(folder: Path, device: str, precision: str = "float32") -> list[list
 def _generate(folder: Path, watched) -> None:
     """Generate what a CPU has generated, and something in float16."""
     with watched("generated queries", "topk", "scatter"):
-        assert _queries(folder, ON) == json.loads((folder / "generated.json").read_text())
+        assert queries_of_all(folder, ON) == json.loads((folder / "generated.json").read_text())
     with watched("generated queries in float16", "topk"):
-        assert len(_queries(folder, ON, "float16")) == len(TEXTS)
+        assert len(queries_of_all(folder, ON, "float16")) == len(TEXTS)
 
 
 def _members(folder: Path, watched) -> None:

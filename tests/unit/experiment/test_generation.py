@@ -1,6 +1,7 @@
 """Generators of queries in an experiment: what their stages ask for, and what is refused."""
 
 import copy
+import re
 
 import pytest
 import yaml
@@ -8,7 +9,8 @@ import yaml
 from epic.core.files import InputError
 from epic.experiment import generation, inputs
 from epic.experiment.check import SCHEMA, load_experiments
-from epic.experiment.lookup import row_settings
+from epic.experiment.conditions import row_conditions
+from epic.experiment.lookup import find, row_settings
 from epic.experiment.problems import problems
 from epic.experiment.wanted import Shards, Source
 from tests.conftest import ROOT
@@ -115,3 +117,22 @@ def test_a_folder_needs_no_pin(tmp_path):
 def test_every_key_of_a_generator_is_listed():
     item = yaml.safe_load(SCHEMA.read_text())["properties"]["generators"]["items"]
     assert set(item["required"]) == set(item["properties"]) == set(GENERATOR)
+
+
+def test_the_generator_that_stands_in_the_paper_s_comment_takes_the_place_of_the_download(tmp_path):
+    text = (ROOT / "workflow" / "experiments" / "paper.yaml").read_text()
+    before, comment, after = text.partition("# generators:\n")
+    listed, rest = re.match(r"(?s)((?:#  .*?\n)+)(.*)", after).groups()
+    entry = comment.removeprefix("# ") + "".join(f"{line.removeprefix('# ')}\n" for line in listed.splitlines())
+    said = re.search(r"predicted_queries: (\{generate: .*?\})", before)[1]
+    published = 'predicted_queries: {source: "download:predicted_queries_topk_sampling.zip"'
+    assert before.count(published) == 1
+    before = re.sub(re.escape(published) + r".*?\}", f"predicted_queries: {said}", before)
+    (tmp_path / "mine.yaml").write_text(before + entry + rest)
+    settings = load_experiments([tmp_path])["mine"]
+    assert generation.generator_named(settings, "t5")["source"] == settings["published_on"]["generator"]
+    assert (
+        generation.used_by(settings, "t5") == ["doctttttquery"]
+        and row_conditions(settings, find(settings["rows"], "doctttttquery")) == []
+    )
+    assert inputs.expansion(settings, "doctttttquery")["predicted"].of == {"generator": "t5", "samples": 40, "seed": 42}
