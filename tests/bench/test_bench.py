@@ -15,7 +15,7 @@ from epic.model.epic import EpicModel
 from epic.model.query_torch import query_vector
 from epic.vectors.phi import document_vectors
 from epic.vectors.topk import take, top_terms
-from tests.bench import cores, cross_encoders, equality, inputs, plain, sparse_encoder, tk_run
+from tests.bench import cores, cross_encoders, equality, families, inputs, plain, sparse_encoder, tk_run
 from tests.bench.measure import Record, Way, versus
 from tests.conftest import ROOT
 from tests.cross_encoders import write_classifier
@@ -181,6 +181,19 @@ def test_both_shards_of_two_cores_hold_the_same_passages_under_their_own_ids():
 def test_memory_of_other_processes_is_what_a_way_says_of_it():
     ways = Way(lambda: 7), Way(lambda: 7, peak=lambda found: 6.0 * found)
     assert versus(*ways, 1, equal=lambda left, right: True, work="encode-2-cores").ours_peak_mb == 42
+
+
+@pytest.mark.parametrize("name", ["tk-1", "duet, 8 members", "cross-encoder"])
+def test_a_family_is_timed_with_as_many_words_as_published_and_an_unknown_one_is_refused(name, monkeypatch, capsys):
+    kind, settings, words, loss, batch = families.FAMILIES[name]
+    small = {"members": 2} if name.startswith("duet") else {}
+    monkeypatch.setitem(families.FAMILIES, name, (kind, settings | small, words and 9000, loss, min(batch, 2)))
+    monkeypatch.setattr(families, "CANDIDATES", (2, 3))
+    monkeypatch.setattr(families, "STEPS", 1)
+    cells = families.measured(name)
+    assert len(cells) == len(families.HEAD) and cells[0] == name and cells[1].endswith(" ms") and cells[3].endswith(" GB")
+    assert cells[4].endswith(" triples") if loss else cells[4:] == ["", ""]
+    assert families.main(["tk"]) == 2 and "no family tk; there are tk-1" in capsys.readouterr().err
 
 
 @pytest.mark.smoke

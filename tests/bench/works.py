@@ -49,6 +49,15 @@ class Scale:
     prune_documents: int
 
 
+def steps_of(count: int) -> TrainSettings:
+    """Settings of training in steps of so many triples."""
+    return TrainSettings(
+        batch_size=count, micro_batch_size=count, learning_rate=2e-5, learning_rate_new_layers=2e-5, validate_every=count,
+        validation_hits=1, validation_first_stage="none", validation_token_budget=512, patience=1, max_validations=1,
+        max_tokens=None, precision="float32", threads=1,
+    )  # fmt: skip
+
+
 def forward_flops(model: EpicModel, lengths: list[int], terms: int) -> float:
     """Floating point operations of encoding texts without padding: the body, the head's transform and `terms` columns."""
     config = model.body.config
@@ -101,12 +110,7 @@ def train_step(name: str, model: EpicModel, count: int, rounds: int):
     theirs.zero_grad()
     model.zero_grad()
     adam = torch.optim.Adam(theirs.parameters(), lr=2e-5)
-    settings = TrainSettings(
-        batch_size=count, micro_batch_size=count, learning_rate=2e-5, learning_rate_new_layers=2e-5, validate_every=count,
-        validation_hits=1, validation_first_stage="none", validation_token_budget=512, patience=1, max_validations=1,
-        max_tokens=None, precision="float32", threads=1,
-    )  # fmt: skip
-    learner = Learner.of(family, model, settings, "one-minus-softmax")
+    learner = Learner.of(family, model, steps_of(count), "one-minus-softmax")
     plain.train_step(theirs, adam, pieces[:2])  # Adam's own memory is there from now on, in both
     learner.learn(few, 1)
     asked = sum(len(example.query) / count for example in pieces)
