@@ -4,8 +4,10 @@ import re
 
 import pytest
 
+from epic.experiment.check import SCHEMA
+from epic.experiment.yaml_lines import read_yaml
 from tests.conftest import ROOT
-from tests.docs.pages import TREE, page
+from tests.docs.pages import TREE, experiments, page
 from tests.unit.test_layers import RANKS
 from tests.unit.test_reruns import EDITS, HEAVY
 
@@ -29,6 +31,26 @@ def test_a_page_is_linked_from_the_readme_and_begins_with_what_one_can_do_after_
     title, empty, first = page(f"docs/{name}.md").text.splitlines()[:3]
     assert title.startswith("# ") and not empty and first.startswith("After this page you can ")
     assert f"](docs/{name}.md)" in page("README.md").text
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs" / "families").iterdir()))
+def test_a_family_has_a_page_that_is_linked_from_the_readme(name):
+    assert page(f"docs/families/{name}.md").text.splitlines()[2].startswith("After this page you can ")
+    assert f"](docs/families/{name}.md)" in page("README.md").text
+
+
+@pytest.mark.parametrize("experiment", ["smoke", "mini", "paper"])
+def test_the_readme_names_every_kind_of_row(experiment):
+    section = page("README.md").text.split("## One row")[1].split("\n## ")[0]
+    for row in experiments()[experiment]["rows"]:
+        kept = re.fullmatch(r"(\w+-)(?:bm25|doctttttquery)-(?:full|r\d+)", row["id"])
+        assert f"`{row['id']}`" in section or (kept and re.search(f"`{kept[1]}(?:bm25-|\\.\\.\\.)", section)), row["id"]
+
+
+def test_the_page_on_configuration_has_every_key_of_an_experiment():
+    keys = set(read_yaml(SCHEMA).value["properties"]) - {"published_on"} | {"encoders"}  # expansion puts one in and takes one out
+    rows = re.findall(r"(?m)^\| (`.*?) \| .* \|$", page("config/README.md").text)
+    assert keys == {key for row in rows for key in re.findall(r"`(\w+)`", row)}
 
 
 def test_there_is_no_other_page():
