@@ -71,7 +71,7 @@ def declared(family: str) -> Family:
     if found["STAGES"].keys() != {"beside", "after"}:
         raise InputError(f"{source}: STAGES must have the keys beside and after")
     _check_rules(source, found)
-    words, fits = found.get("WORDS") is True, found.get("FITS", [])
+    words, fits = found.get("WORDS") is True, found.get("FITS", ())
     return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"], words, fits)
 
 

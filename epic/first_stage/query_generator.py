@@ -26,7 +26,7 @@ from epic.first_stage.noise import gumbel
 from epic.first_stage.positions import refuse_too_few
 from epic.model.device import PRECISIONS, prepare
 from epic.model.shapes import surplus_layer
-from epic.model.tokens import refuse_unknown_pieces, tokenizer_of
+from epic.model.tokens import tokenizer_of
 
 NOT_OF_A_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # line ends, tabs and other control characters
 
@@ -84,7 +84,6 @@ class QueryGenerator:
         self.tokenizer.enable_truncation(drawing.max_input)
         model = _loaded(folder, precision)
         refuse_too_few(model.config.to_dict(), drawing._asdict(), folder)
-        refuse_unknown_pieces(self.tokenizer, model.get_input_embeddings().num_embeddings, folder)
         said = model.generation_config
         names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
         if absent := [name for name in names if getattr(said, name) is None]:
@@ -97,7 +96,11 @@ class QueryGenerator:
 
     def tokens(self, texts: list[str]) -> list[list[int]]:
         """Return the tokens of some passages, cut at the most that are read; none for a passage without any but its end."""
-        found = self.tokenizer.encode_batch(texts)
+        found, rows = self.tokenizer.encode_batch(texts), self.model.get_input_embeddings().num_embeddings
+        if unknown := [token for passage in found for token in passage.ids if token >= rows]:
+            raise InputError(
+                f"generator {self.name}: tokenizer.json has a token {unknown[0]}, the model only {rows}; are they one model's?"
+            )
         return [passage.ids if sum(passage.special_tokens_mask) < len(passage.ids) else [] for passage in found]
 
     @torch.inference_mode()

@@ -182,7 +182,7 @@ class EpicModel(nn.Module):
             said = f"vocabulary {facts['vocabulary']!r:.40}, but {model.vocabulary} in config.json"
             raise InputError(f"{path / 'epic.json'}: {said}; the two are not one model's: make the checkpoint again")
         model.released_batches = facts["released_batches"]
-        load_weights(model, path / "model.safetensors", "config.json")
+        load_weights(model, path / "model.safetensors", "epic.json or config.json")
         return model.to(device).eval()
 
     @classmethod

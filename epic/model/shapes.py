@@ -17,9 +17,8 @@ def shapes_in(path) -> Shapes:
         with safe_open(path, framework="pt") as file:
             return {name: tuple(file.get_slice(name).get_shape()) for name in file.keys()}  # noqa: SIM118 - it is no dict
     except (OSError, SafetensorError) as error:
-        raise InputError(
-            f"{path}: it cannot be read as weights ({one_line(str(error))[:200]}); fetch or make it again"
-        ) from error
+        said = one_line(str(error))[:200]
+        raise InputError(f"{path}: not the weights of this model, or damaged ({said}); fetch or make it again") from error
 
 
 def shapes_of(tensors) -> Shapes:
