@@ -162,7 +162,7 @@ def _loaded(folder, precision: str):
             f"{folder}: transformers cannot load it ({said:.200}); are config.json and weights one model's?"
         ) from error
     if absent := sorted(found["missing_keys"]):
-        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+        raise InputError(f"{folder}/model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
     if more := surplus_layer(sorted(found["unexpected_keys"]), model.state_dict()):
-        raise InputError(f"{folder}: model.safetensors has {more}, of a layer that config.json does not know")
+        raise InputError(f"{folder}/model.safetensors has {more}, of a layer that config.json does not know")
     return model

@@ -88,9 +88,9 @@ def _loaded(folder, kind):
         folder, config=kind, dtype=torch.float32, use_safetensors=True, local_files_only=True, output_loading_info=True
     )
     if absent := sorted(name for name in found["missing_keys"] if "pooler" not in name):
-        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+        raise InputError(f"{folder}/model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
     if more := surplus_layer(sorted(found["unexpected_keys"]), model.state_dict()):
-        raise InputError(f"{folder}: model.safetensors has {more}, of a layer that config.json does not know")
+        raise InputError(f"{folder}/model.safetensors has {more}, of a layer that config.json does not know")
     return model
 
 

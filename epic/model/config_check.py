@@ -49,7 +49,7 @@ def refuse_unlike(config: dict, found: Shapes, folder) -> None:
     if len(layers) != config["num_hidden_layers"]:
         raise _unlike(folder, f"says num_hidden_layers {config['num_hidden_layers']}, but {WEIGHTS} has {len(layers)}")
     if odd := difference(described(config), found):
-        raise InputError(f"{folder}: {WEIGHTS} {odd}")
+        raise InputError(f"{Path(folder) / WEIGHTS} {odd}")
 
 
 def refuse_odd(config: dict, folder) -> None:
