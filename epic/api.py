@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from epic.core import seals
-from epic.core.files import InputError, read_json
+from epic.core.files import InputError
 from epic.core.log import without_bars
 from epic.corpus.runs import ScoredDoc
 from epic.model.device import PRECISIONS, prepare
@@ -17,12 +17,13 @@ from epic.model.query_vector import QueryVector
 from epic.model.tokens import word_of
 from epic.model.weigh import graph_session
 from epic.rankers import family
+from epic.rankers.pairs import FACTS, facts_of
 from epic.vectors.phi import vectors_by_batch
 from epic.vectors.topk import take, top_terms
 from epic.vectors.unpruned_scores import pair_scores
 
 TOKENS_AT_A_TIME, TERMS_AT_A_TIME = 4096, 1024  # memory depends on them, results do not
-OF_EPIC, OF_PAIRS = "epic.json", "ranker.json"  # by these files a checkpoint is known
+OF_EPIC, OF_PAIRS = "epic.json", FACTS  # by these files a checkpoint is known
 
 
 def load_ranker(folder, device: str = "cpu", precision: str = "float32", threads: int | None = None) -> "Epic | TextRanker":
@@ -44,18 +45,7 @@ def load_ranker(folder, device: str = "cpu", precision: str = "float32", threads
         found.precision = PRECISIONS[precision]
         return found
     seals.check([path])
-    return TextRanker(_family_of(path).load(path, compute))
-
-
-def _family_of(checkpoint: Path):
-    """Import the module of a checkpoint's family."""
-    facts = read_json(checkpoint / OF_PAIRS)
-    if not isinstance(facts, dict) or not isinstance(facts.get("family"), str):
-        raise InputError(f"{checkpoint / OF_PAIRS}: it names no family; make the checkpoint again")
-    try:
-        return family(facts["family"])
-    except InputError as error:
-        raise InputError(f"{checkpoint / OF_PAIRS}: {error} (on Python's path)") from error
+    return TextRanker(family(facts_of(path)["family"]).load(path, compute))
 
 
 def order_of(scores: np.ndarray) -> np.ndarray:

@@ -24,6 +24,10 @@ WITHOUT_RESULTS = {  # these write for people, never the same twice, say where c
     "epic.core.seals",
     "epic.core.stage",
     "epic.experiment.families",
+    "epic.experiment.fits",
+    "epic.first_stage.positions",
+    "epic.model.config_check",
+    "epic.model.shapes",
     "epic.vectors.throughput",
     "epic.training.card",
 }

@@ -5,6 +5,7 @@ A family is a module of `epic.rankers`, or the user's own by its dotted name. `e
 
 import ast
 import importlib.util
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -13,9 +14,11 @@ from typing import NamedTuple
 import jsonschema
 
 from epic.core.files import ROOT, InputError
+from epic.experiment.fits import ENCODER, Rules, names_in, unmet
 
 RANKERS = "epic.rankers"
 KINDS = {"PRECOMPUTES": bool, "SETTINGS": dict, "STAGES": dict}
+RULE = {"holds", "says", "at"}
 MEMBERS = {  # the members of a family that a stage uses: its digest covers these, what they call, and no other member
     "train": ("create", "pair_scores", "score", "save", "NEW_LAYERS", "SPARSE", "Ranker"),
     "tune": ("load", "score_run", "Ranker"),
@@ -33,6 +36,7 @@ class Family(NamedTuple):
     settings: dict  # JSON schema of `settings` in an experiment's model
     stages: dict  # of its latency: {"beside": lanes of stages that run at once, "after": stages that follow}
     words: bool = False  # its models have a vocabulary of words, which the stage `vocabulary` makes
+    fits: Rules = ()  # between sizes
 
 
 def module_of(family: str) -> str:
@@ -66,7 +70,26 @@ def declared(family: str) -> Family:
         raise InputError(f"{source}: SETTINGS is no JSON schema: {error.message}") from error
     if found["STAGES"].keys() != {"beside", "after"}:
         raise InputError(f"{source}: STAGES must have the keys beside and after")
-    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"], found.get("WORDS") is True)
+    _check_rules(source, found)
+    words, fits = found.get("WORDS") is True, found.get("FITS", ())
+    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"], words, fits)
+
+
+def odd_settings(family: Family, settings) -> Iterator[tuple[tuple, str]]:
+    """Yield (place, what is wrong) of settings by themselves, as a checkpoint keeps them."""
+    from epic.experiment.strict_schema import Validator  # of YAML and all that; a job that makes a model needs none of it
+
+    schema = family.settings.get("properties", {}).get("settings", {})
+    for error in Validator(family.settings).descend(settings, schema):
+        yield tuple(error.absolute_path), error.message[:200]
+    if not isinstance(settings, dict):
+        yield (), "expected keys and values"
+
+
+def refuse_unfit(family: Family, settings: dict, encoder: Mapping) -> None:
+    """Refuse sizes that do not fit together, or do not fit the encoder; encoder: its config.json, or {} if there is none."""
+    for place, said in unmet(family.fits, settings, encoder):
+        raise InputError(f"{'.'.join(place)}: {said}")
 
 
 def _source(family: str) -> Path | None:
@@ -97,3 +120,17 @@ def _literals(source: Path, stamp: int) -> dict:
 def _check_schema(source: Path, stamp: int) -> None:
     """Raise a SchemaError where SETTINGS is no JSON schema: once a file, since Snakemake asks for a family at every job."""
     jsonschema.Draft202012Validator.check_schema(_literals(source, stamp)["SETTINGS"])
+
+
+def _check_rules(source: Path, found: dict) -> None:
+    """Refuse FITS that is no list of rules, or has a name that is no setting: nobody would ever hear of such a rule."""
+    rules, settings = found.get("FITS", []), found["SETTINGS"].get("properties", {}).get("settings", {}).get("properties")
+    if not isinstance(rules, list) or not all(isinstance(rule, dict) and rule.keys() == RULE for rule in rules):
+        raise InputError(f"{source}: FITS must be a list of rules with {', '.join(sorted(RULE))}")
+    for rule in rules:
+        try:
+            names = {name for name in (*names_in(rule), rule["at"]) if name.partition(".")[0] != ENCODER}
+        except (ValueError, SyntaxError, TypeError, AttributeError) as error:
+            raise InputError(f"{source}: FITS has a rule that cannot be kept: {error}") from error
+        if settings is not None and (odd := sorted(names - settings.keys())):
+            raise InputError(f"{source}: FITS speaks of {odd[0]}, which is no setting of SETTINGS")

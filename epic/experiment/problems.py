@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 from epic.core.files import InputError
-from epic.experiment.families import declared
+from epic.experiment.families import Family, declared
+from epic.experiment.fits import unmet
 from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
@@ -63,17 +64,36 @@ def _models(settings: dict) -> Iterator[Problem]:
             continue
         if family.words and model["encoder"]:
             yield ("models", number, "encoder"), f"{model['family']} knows words, not an encoder's word-pieces; say encoder: null"
-        for error in Validator(family.settings).iter_errors(model):
-            explained = error.schema.get("description") if isinstance(error.schema, dict) else None
-            yield ("models", number, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
+        yield from _of_family(family, model, ("models", number))
+
+
+def _of_family(family: Family, model: dict, place: Place) -> Iterator[Problem]:
+    """Yield what a family does not know of a model, or else the sizes that do not fit together."""
+    errors = list(Validator(family.settings).iter_errors(model))
+    for error in errors:
+        explained = error.schema.get("description") if isinstance(error.schema, dict) else None
+        yield (*place, *error.absolute_path), f"{error.message[:300]}{f' ({explained})' if explained else ''}"
+    for inside, said in unmet(family.fits, model["settings"], {}) if not errors else ():
+        yield (*place, *inside), said
 
 
 def _pinned(user: dict, place: Place) -> Iterator[Problem]:
-    """Yield an encoder without a sha256 that no commit pins."""
+    """Yield an encoder without a sha256, or a tokenizer, that no commit pins."""
     encoder = user["encoder"]
-    if encoder and encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
+    if encoder is None:
+        return
+    if encoder["sha256"] is None and not COMMIT.fullmatch(encoder["revision"] or ""):
         said = "null is for a Hugging Face name that a revision, a commit of 40 digits, pins; write the sha256"
         yield (*place, "encoder", "sha256"), said
+    tokenizer = encoder.get("tokenizer")
+    if tokenizer and _on_hub(tokenizer["source"]) and not COMMIT.fullmatch(tokenizer["revision"] or ""):
+        said = f"{tokenizer['revision'] or 'null'} does not pin the tokenizer; write a revision, a commit of 40 digits"
+        yield (*place, "encoder", "tokenizer", "revision"), said
+
+
+def _on_hub(source: str) -> bool:
+    """Tell whether a source is a Hugging Face name: neither a folder nor an installed wheel."""
+    return not source.startswith(("path:", "pypi:"))
 
 
 def _first_stages(settings: dict) -> Iterator[Problem]:
@@ -120,8 +140,7 @@ def _generators(settings: dict) -> Iterator[Problem]:
         place = ("generators", number)
         if not used_by(settings, generator["id"]):
             yield place, "no first stage generates with it; leave it out"
-        hub = not generator["source"].startswith(("path:", "pypi:"))
-        if hub and not COMMIT.fullmatch(generator["revision"] or "") and generator["sha256"] is None:
+        if _on_hub(generator["source"]) and not COMMIT.fullmatch(generator["revision"] or "") and generator["sha256"] is None:
             said = "neither a revision, a commit of 40 digits, nor a sha256 pins it, so it may be another model tomorrow"
             yield place, said
         if generator["precision"] in MIXED and settings["compute"]["device"] != "cuda":

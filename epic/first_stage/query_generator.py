@@ -21,8 +21,11 @@ import torch
 from torch import Tensor
 
 from epic.core.files import InputError
+from epic.core.visible import one_line
 from epic.first_stage.noise import gumbel
+from epic.first_stage.positions import refuse_too_few
 from epic.model.device import PRECISIONS, prepare
+from epic.model.shapes import surplus_layer
 from epic.model.tokens import tokenizer_of
 
 NOT_OF_A_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")  # line ends, tabs and other control characters
@@ -80,6 +83,7 @@ class QueryGenerator:
         self.tokenizer = tokenizer_of(folder)
         self.tokenizer.enable_truncation(drawing.max_input)
         model = _loaded(folder, precision)
+        refuse_too_few(model.config.to_dict(), drawing._asdict(), folder)
         said = model.generation_config
         names = ("decoder_start_token_id", "eos_token_id", "pad_token_id")
         if absent := [name for name in names if getattr(said, name) is None]:
@@ -92,7 +96,11 @@ class QueryGenerator:
 
     def tokens(self, texts: list[str]) -> list[list[int]]:
         """Return the tokens of some passages, cut at the most that are read; none for a passage without any but its end."""
-        found = self.tokenizer.encode_batch(texts)
+        found, rows = self.tokenizer.encode_batch(texts), self.model.get_input_embeddings().num_embeddings
+        if unknown := [token for passage in found for token in passage.ids if token >= rows]:
+            raise InputError(
+                f"generator {self.name}: tokenizer.json has a token {unknown[0]}, the model only {rows}; are they one model's?"
+            )
         return [passage.ids if sum(passage.special_tokens_mask) < len(passage.ids) else [] for passage in found]
 
     @torch.inference_mode()
@@ -148,11 +156,13 @@ def _loaded(folder, precision: str):
     kind = {"dtype": PRECISIONS[precision], "use_safetensors": True, "local_files_only": True}
     try:
         model, found = AutoModelForSeq2SeqLM.from_pretrained(folder, **kind, output_loading_info=True)
-    except (RuntimeError, ValueError, OSError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
+    except Exception as error:  # of torch, of safetensors, and of transformers' checks of a config: they raise many kinds
+        said = one_line(str(error)) or type(error).__name__
         raise InputError(
-            f"{folder}: transformers cannot load it ({said[0]:.200}); are config.json and weights one model's?"
+            f"{folder}: transformers cannot load it ({said:.200}); are config.json and weights one model's?"
         ) from error
     if absent := sorted(found["missing_keys"]):
-        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+        raise InputError(f"{folder}/model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
+    if more := surplus_layer(sorted(found["unexpected_keys"]), model.state_dict()):
+        raise InputError(f"{folder}/model.safetensors has {more}, of a layer that config.json does not know")
     return model

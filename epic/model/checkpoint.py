@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 from epic.core.files import InputError, sha256_of
+from epic.core.visible import one_line
+from epic.model.shapes import difference, shapes_of
 
 WEIGHTS = "model.safetensors"
 
@@ -28,12 +30,27 @@ def share(path) -> None:
     os.chmod(path, 0o666 & ~mask)
 
 
-def load_weights(model, path) -> None:
-    """Put weights that `save_weights` wrote into a torch module; refuse a damaged file, or one of another model."""
+def load_weights(model, path, described_by: str = "") -> None:
+    """Put weights that `save_weights` wrote into a torch module; refuse a damaged file, or one of another model.
+
+    described_by: the file beside it that says which model this is, if there is one.
+    """
+    found = read_weights(path)
+    try:
+        model.load_state_dict(found)
+    except RuntimeError as error:
+        other = f"; {described_by} speaks of others" if described_by else ""
+        said = difference(shapes_of(model.state_dict()), shapes_of(found), more=False) or one_line(str(error))[:200]
+        raise InputError(f"{path}: not the weights of this model, or damaged (it {said}{other})") from error
+
+
+def read_weights(path) -> dict:
+    """Read all weights of a file by name; refuse a damaged file."""
     from safetensors import SafetensorError
     from safetensors.torch import load_file
 
     try:
-        model.load_state_dict(load_file(path))
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise InputError(f"{path}: not the weights of this model, or damaged ({str(error)[:200]})") from error
+        return load_file(path)
+    except (OSError, SafetensorError) as error:
+        said = one_line(str(error))[:200]
+        raise InputError(f"{path}: not the weights of this model, or damaged ({said}); fetch or make it again") from error

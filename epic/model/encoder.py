@@ -5,9 +5,11 @@ import logging
 import shutil
 from pathlib import Path
 
-from epic.core.files import InputError, read_json, replacing, sha256_of, write_json
+from epic.core.files import InputError, replacing, sha256_of, write_json
 from epic.core.places import placeless, placeless_config
 from epic.corpus.folder import resolve
+from epic.model.facts import read_facts
+from epic.model.tokens import refuse_unknown_pieces, tokenizer_of
 
 log = logging.getLogger(__name__)
 FILES = ("config.json", "model.safetensors", "tokenizer.json")
@@ -28,7 +30,7 @@ def prepare_encoder(source: str, revision: str | None, sha256: str | None, out, 
         raise InputError(f"{source}: pin it by the sha256 of its weights, or by the revision of a Hugging Face name")
     folder = encoder_folder(source, revision, (CONFIG, WEIGHTS) if tokenizer else ALL)
     words = encoder_folder(tokenizer["source"], tokenizer["revision"], (TOKENIZERS,)) if tokenizer else folder
-    weights, config = _one_of(WEIGHTS, folder, source), read_json(_one_of(CONFIG, folder, source))
+    weights, config = _one_of(WEIGHTS, folder, source), read_facts(_one_of(CONFIG, folder, source))
     vocabulary, found = _one_of(TOKENIZERS, words, tokenizer["source"] if tokenizer else source), sha256_of(weights)
     if sha256 not in (None, found):
         raise InputError(f"{source}: {weights.name} has sha256 {found}, the experiment pins {sha256}")
@@ -39,7 +41,8 @@ def prepare_encoder(source: str, revision: str | None, sha256: str | None, out, 
         else:
             write_json(draft / CONFIG[0], placeless_config(config))
         _put_weights(weights, draft / WEIGHTS[0])
-        _put_tokenizer(vocabulary, config.get("vocab_size"), draft / TOKENIZERS[0])
+        _put_tokenizer(vocabulary, _rows(config), draft / TOKENIZERS[0])
+        _refuse_unlike(source, config, weights if weights.name == WEIGHTS[0] else draft / WEIGHTS[0])
         if sha256 is None or weights.name != WEIGHTS[0]:
             facts = {"source": placeless(source), "revision": revision, "file": weights.name, "sha256": found}
             write_json(draft / PUBLISHED, facts)
@@ -55,6 +58,20 @@ def _one_of(names: tuple[str, ...], folder: Path, source: str) -> Path:
     raise InputError(f"{source}: {folder} has no {' and no '.join(names)}; an encoder needs {', '.join(FILES)}{where}")
 
 
+def _rows(config: dict) -> int | None:
+    """Return the rows of the encoder's embeddings, if its config.json says them."""
+    rows = config.get("vocab_size")
+    return rows if type(rows) is int else None
+
+
+def _refuse_unlike(source: str, config: dict, weights: Path) -> None:
+    """Refuse a BERT whose config.json speaks of other weights, before anything is made of it."""
+    from epic.model.body import checked, is_plain_bert
+
+    if is_plain_bert(config):
+        checked(config, weights, source)
+
+
 def _put_weights(file: Path, out: Path) -> None:
     """Copy weights, or convert pickled ones."""
     if file.name == WEIGHTS[0]:
@@ -66,14 +83,17 @@ def _put_weights(file: Path, out: Path) -> None:
 
 
 def _put_tokenizer(file: Path, most: int | None, out: Path) -> None:
-    """Copy a tokenizer, or make one of a vocabulary that has at most as many word-pieces as the encoder."""
+    """Copy a tokenizer, or make one of a vocabulary; refuse one that has more word-pieces than the encoder."""
     if file.name == TOKENIZERS[0]:
+        tokenizer = tokenizer_of(file.parent)
+        if most is not None:
+            refuse_unknown_pieces(tokenizer, most, file.parent)
         shutil.copyfile(file, out)
         return
     from epic.model.older_formats import write_tokenizer
 
     settings = file.parent / WITH_TOKENIZERS[0]
-    count = write_tokenizer(file, read_json(settings) if settings.exists() else {}, out)
+    count = write_tokenizer(file, read_facts(settings) if settings.exists() else {}, out)
     if most is not None and count > most:
         raise InputError(f"{file}: {count} word-pieces, but the encoder has {most}; the tokenizer is another encoder's")
 

@@ -13,16 +13,17 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
+from epic.core.files import InputError, replacing, sha256_of, write_json, write_text
 from epic.core.places import placeless_config
 from epic.model.bert import Bert, Packed, Padding, copied
 from epic.model.body import body_of, load_pretrained
 from epic.model.checkpoint import load_weights, save_weights
 from epic.model.device import PRECISIONS, prepare
 from epic.model.equations import FORMULATIONS, phi_d, sim
+from epic.model.facts import naming, read_facts
 from epic.model.mlm_head import Head, head_of
 from epic.model.query_vector import MAX_VOCABULARY
-from epic.model.tokens import layout, special_tokens, tokenizer_of, windows_of
+from epic.model.tokens import layout, refuse_unknown_pieces, special_tokens, tokenizer_of, windows_of
 
 
 class Tokens(NamedTuple):
@@ -68,6 +69,12 @@ class EpicModel(nn.Module):
         if body.words.num_embeddings > MAX_VOCABULARY:
             raise InputError(
                 f"the encoder has {body.words.num_embeddings} vocabulary entries; vectors hold up to {MAX_VOCABULARY}"
+            )
+        segments = body.config["type_vocab_size"] if isinstance(body, Bert) else MAX_VOCABULARY  # other bodies do without
+        if segments <= FORMULATIONS[formulation].segment:
+            raise InputError(
+                f"the encoder tells no segments apart (type_vocab_size {segments}), the formulation {formulation} has two; "
+                "say paper, or name another encoder"
             )
         self.formulation, self.body, self.tokenizer = formulation, body, tokenizer
         self.equations = FORMULATIONS[formulation](body.words, head)
@@ -164,12 +171,18 @@ class EpicModel(nn.Module):
         path = Path(path)
         if not (path / "epic.json").exists():
             raise InputError(f"{path}: not an EPIC checkpoint (no epic.json)")
-        body = body_of(read_json(path / "config.json"))
-        head = head_of({}, body.config, body.words.weight)  # of the right shapes; its values are replaced
-        facts = read_json(path / "epic.json")
-        model = cls(facts["formulation"], body, head, tokenizer_of(path))
-        model.released_batches = facts.get("released_batches", False)
-        load_weights(model, path / "model.safetensors")
+        facts, config = _facts(path / "epic.json"), read_facts(path / "config.json")
+        with naming(path, "config.json"):
+            body = body_of(config, path, is_checkpoint=True)
+        with naming(path):
+            head = head_of({}, body.config, body.words.weight)  # of the right shapes; its values are replaced
+            model = cls(facts["formulation"], body, head, tokenizer_of(path))
+            refuse_unknown_pieces(model.tokenizer, model.vocabulary, path)
+        if facts.get("vocabulary", model.vocabulary) != model.vocabulary:
+            said = f"vocabulary {facts['vocabulary']!r:.40}, but {model.vocabulary} in config.json"
+            raise InputError(f"{path / 'epic.json'}: {said}; the two are not one model's: make the checkpoint again")
+        model.released_batches = facts["released_batches"]
+        load_weights(model, path / "model.safetensors", "epic.json or config.json")
         return model.to(device).eval()
 
     @classmethod
@@ -177,7 +190,19 @@ class EpicModel(nn.Module):
         """Make an untrained model: the expansion starts from the encoder's masked-language-model head or its word embeddings."""
         body, head = load_pretrained(path)
         torch.manual_seed(seed)
-        return cls(formulation, body, head, tokenizer_of(path))
+        with naming(path):
+            model = cls(formulation, body, head, tokenizer_of(path))
+            refuse_unknown_pieces(model.tokenizer, model.vocabulary, path)
+        return model
+
+
+def _facts(path) -> dict:
+    """Read epic.json; refuse one that does not say which model this is."""
+    facts = {"released_batches": False} | read_facts(path)
+    if facts.get("formulation") not in list(FORMULATIONS) or not isinstance(facts["released_batches"], bool):
+        said = f"formulation {facts.get('formulation')!r:.40}, released_batches {facts['released_batches']!r:.40}"
+        raise InputError(f"{path}: {said}; expected {' or '.join(FORMULATIONS)}, and true or false: make it again")
+    return facts
 
 
 def load_model(checkpoint, compute: dict) -> EpicModel:

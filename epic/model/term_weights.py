@@ -11,16 +11,16 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
-from epic.core.files import InputError, read_json, replacing, write_json
+from epic.core.files import InputError, replacing, write_json
 from epic.core.places import placeless_config
 from epic.model.bert import Bert, Packed, copied
-from epic.model.body import body_of
+from epic.model.body import bert_of, fill, is_plain_bert, kind_of, named_weights
 from epic.model.checkpoint import save_weights
-from epic.model.tokens import special_tokens, tokenizer_of
+from epic.model.facts import naming, read_facts
+from epic.model.tokens import refuse_unknown_pieces, special_tokens, tokenizer_of
 
 log = logging.getLogger(__name__)
 DROPOUT = 0.1  # before the linear unit, besides BERT's own
@@ -75,19 +75,22 @@ def load_term_weights(folder, positions: int, seed: int | None = None) -> TermWe
 
     seed: None where there is no training, so that a folder without a linear unit is refused.
     """
-    tokenizer, weights = _tokenizer(folder), load_file(Path(folder) / "model.safetensors")
-    body = body_of(read_json(Path(folder) / "config.json"), folder)
-    if not isinstance(body, Bert):
-        raise InputError(f"{folder}: DeepCT starts from a BERT with word-pieces; found {body.config['model_type']}")
+    config, tokenizer = read_facts(Path(folder) / "config.json"), _tokenizer(folder)
+    if not is_plain_bert(config):
+        raise InputError(
+            f"{Path(folder) / 'config.json'}: the encoder is {kind_of(config)}; DeepCT starts from model_type bert with "
+            "hidden_act gelu and absolute positions"
+        )
+    body = bert_of(config, folder)
+    refuse_unknown_pieces(tokenizer, body.config["vocab_size"], folder)
     most = body.config["max_position_embeddings"]
     if positions > most:
         raise InputError(f"{folder}: the encoder has {most} positions, the weighter's max_pieces is {positions}; lower it")
     torch.manual_seed(seed or 0)
-    model = TermWeights(body, tokenizer, positions)
-    named = {_current(name.removeprefix("bert.")): tensor.float() for name, tensor in weights.items()}
-    if absent := [name for name in body.state_dict() if name not in named]:
-        raise InputError(f"{folder}: model.safetensors has no {absent[0]} ({len(absent)} weights are missing)")
-    body.load_state_dict({name: named[name] for name in body.state_dict()})
+    with naming(folder):
+        model = TermWeights(body, tokenizer, positions)
+    named = named_weights(folder)
+    fill(body, named)
     unit = {name: named.get(f"classifier.{name}") for name in ("weight", "bias")}
     of_texts = "BertForSequenceClassification" in (body.config.get("architectures") or [])  # its classifier is for whole texts
     if not of_texts and all(
@@ -109,8 +112,3 @@ def _tokenizer(folder) -> Tokenizer:
     if kind.get("type") != "WordPiece" or kind.get("continuing_subword_prefix") != CONTINUES:
         raise InputError(f"{folder}: DeepCT joins word-pieces that continue a word with {CONTINUES}; this tokenizer has none")
     return tokenizer
-
-
-def _current(name: str) -> str:
-    """Return a weight's name with LayerNorm's names as they are since BERT's first release."""
-    return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")

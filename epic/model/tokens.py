@@ -9,10 +9,24 @@ from epic.core.files import InputError
 
 def tokenizer_of(path) -> Tokenizer:
     """Load the encoder's word-piece tokenizer, without the limits that some encoders ship (128 word-pieces, say)."""
-    tokenizer = Tokenizer.from_file(str(Path(path) / "tokenizer.json"))
+    file = Path(path) / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # tokenizers raises nothing more particular
+        raise InputError(f"{file}: it cannot be read as a tokenizer ({str(error)[:100]}); fetch or make it again") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def refuse_unknown_pieces(tokenizer: Tokenizer, rows: int, path) -> None:
+    """Refuse a tokenizer with word-pieces that a model's embeddings, so many rows, do not have."""
+    count = tokenizer.get_vocab_size()
+    if count > rows or tokenizer.id_to_token(rows) is not None:
+        raise InputError(
+            f"{Path(path) / 'tokenizer.json'}: {count} word-pieces, but the model has embeddings of {rows}; "
+            "the tokenizer is another model's"
+        )
 
 
 def special_tokens(tokenizer: Tokenizer) -> tuple[int, int]:

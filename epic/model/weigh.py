@@ -8,8 +8,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from epic.core.files import InputError, read_json
+from epic.core.files import InputError
 from epic.core.log import progress
+from epic.model.facts import read_facts
 from epic.model.query_onnx_export import GRAPH
 from epic.model.query_vector import QueryVector
 
@@ -18,7 +19,7 @@ log = logging.getLogger(__name__)
 
 def query_vectors(checkpoint, compute: dict, queries: dict[str, str]) -> dict[str, QueryVector]:
     """Return vectors of all queries of a set; as in the batches of the released code, if the checkpoint asks for them."""
-    if not read_json(Path(checkpoint) / "epic.json").get("released_batches", False):
+    if not read_facts(Path(checkpoint) / "epic.json").get("released_batches", False):
         return weigh(query_encoder(checkpoint, compute), queries)
     from epic.model.epic import load_model
     from epic.model.query_torch import longest_queries, query_vector

@@ -8,6 +8,7 @@ from epic.core.terminal import columns
 from epic.corpus.boolq import WHEEL
 from epic.planning import probes, rates
 from epic.planning.cards import speed_here
+from epic.planning.encoders import misfits
 from epic.planning.estimates import Cost, Job
 from epic.planning.plan import Place, Plan, cost_table, plan
 from epic.planning.probes import Check
@@ -32,7 +33,7 @@ def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Su
     downloaded = sum(source.size for source in absent if source.hosts)  # the rest is made from it
     sources = Cost(sum(source.size for source in absent), downloaded * rates.DOWNLOAD)
     found = plan(jobs, settings, collection_of(settings), place, sources, present, speed_here())
-    return Survey(experiment, place, found, checks(jobs, absent, found, place))
+    return Survey(experiment, place, found, [*misfits(settings, jobs), *checks(jobs, absent, found, place)])
 
 
 def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> list[Check]:

@@ -4,6 +4,8 @@ Declared at the top of the module, as literals: they are read without importing 
     PRECOMPUTES   whether passages are encoded before any query comes: only then do encode, prune, weigh, frequencies, costs
                   and the pruning figure exist for it, and only then do its rows say how many terms they `keep`
     SETTINGS      JSON schema of its models in an experiment; `settings` holds the keys that no other family knows
+    FITS          optional: rules between its sizes (`epic.experiment.fits`), kept by the check of an experiment, before any job
+                  where the encoder's config.json is here, by `pairs.create` at the latest, and by `pairs.load`
     WORDS         optional: True where its models have a vocabulary of words (stage `vocabulary`), not an encoder's word-pieces
     STAGES        the stages of a query's time: {"beside": lanes of stages that run at once, "after": stages that follow}
 

@@ -15,11 +15,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
-from epic.core.files import InputError, read_json
-from epic.model.bert import Bert, Named, Packed, copied
-from epic.model.body import DEFAULTS, fill, is_plain_bert, named_weights
+from epic.core.files import InputError
+from epic.model.bert import Named, Packed, copied
+from epic.model.body import bert_of, fill, is_plain_bert, kind_of, named_weights
+from epic.model.facts import read_facts
 from epic.model.products import Linear
-from epic.model.tokens import special_tokens, tokenizer_of
+from epic.model.shapes import difference, shapes_of
+from epic.model.tokens import refuse_unknown_pieces, special_tokens, tokenizer_of
 from epic.rankers.pairs import PairRanker, is_checkpoint, load, numbered_examples, save, score, score_run, timed  # noqa: F401
 from epic.rankers.pairs import create as created
 
@@ -44,6 +46,16 @@ SETTINGS = {
         "start": {"type": "null", "description": "the weights of a cross-encoder are those of its encoder; start is null"},
     }
 }
+FITS = [
+    {"at": "query_pieces", "holds": "query_pieces + 3 < total_pieces",
+     "says": "of {total_pieces} word-pieces in all, [CLS], a query of {query_pieces} and two [SEP] leave none for a passage; "
+     "lower query_pieces or raise total_pieces"},
+    {"at": "total_pieces", "holds": "total_pieces <= encoder.max_position_embeddings",
+     "says": "{total_pieces} word-pieces are more than the {encoder.max_position_embeddings} positions of the encoder; lower it"},
+    {"at": "encoder", "holds": "encoder.type_vocab_size >= 2",
+     "says": "query and passage are two segments, but the encoder has {encoder.type_vocab_size} (type_vocab_size); "
+     "name another encoder"},
+]  # fmt: skip
 POOLER, CLASSIFIER = "bert.pooler.", "classifier."
 NEW_LAYERS = (POOLER, CLASSIFIER)  # those of them that the encoder's files do not have; a ranker knows which
 SPREAD = 0.02  # standard deviation of new weights, as in BERT
@@ -55,16 +67,15 @@ class Ranker(PairRanker):
 
     def __init__(self, settings: dict, folder):
         super().__init__()
-        config = _config(folder)
         self.query_pieces, self.total_pieces = settings["query_pieces"], settings["total_pieces"]
-        _refuse_lengths(self.query_pieces, self.total_pieces, config["max_position_embeddings"])
-        self.tokenizer = tokenizer_of(folder)
+        self.bert = bert_of(_config(folder), folder)
+        self.tokenizer, config = tokenizer_of(folder), self.bert.config
+        refuse_unknown_pieces(self.tokenizer, config["vocab_size"], folder)
         self.start, self.end = special_tokens(self.tokenizer)
         size, dropout = config["hidden_size"], config.get("classifier_dropout")
-        self.bert = Bert(config)
         named = {} if is_checkpoint(folder) else named_weights(folder)
         if named:
-            fill(self.bert, named, folder)
+            fill(self.bert, named)
         self.bert.pooler = Named(dense=_new(Linear(size, size)))
         self.dropout = nn.Dropout(config["hidden_dropout_prob"] if dropout is None else dropout)
         self.classifier = _new(nn.Linear(size, 2))
@@ -75,12 +86,14 @@ class Ranker(PairRanker):
         parts = {POOLER: ("pooler.dense", self.bert.pooler.dense), CLASSIFIER: ("classifier", self.classifier)}
         if "BertForSequenceClassification" not in (config.get("architectures") or ["BertForSequenceClassification"]):
             parts.pop(CLASSIFIER)  # one of another kind, of tokens say
-        elif "classifier.weight" in named and (labels := len(named["classifier.weight"])) != 2:
+        elif "classifier.bias" in named and (labels := named["classifier.bias"].numel()) != 2:
             raise InputError(f"{folder}: its classifier has {labels} labels; a cross-encoder needs 2, the second is relevant")
         for prefix, (name, layer) in list(parts.items()):
-            weights = {kind: named.get(f"{name}.{kind}") for kind in ("weight", "bias")}
-            if None in weights.values():
+            weights = {kind: named[f"{name}.{kind}"] for kind in ("weight", "bias") if f"{name}.{kind}" in named}
+            if not weights:
                 parts.pop(prefix)
+            elif odd := difference(shapes_of(layer.state_dict()), shapes_of(weights)):
+                raise InputError(f"{folder}: {name} in model.safetensors {odd}; fetch it anew, or name another encoder")
             else:
                 layer.load_state_dict(weights)
         return tuple(prefix for prefix in NEW_LAYERS if prefix not in parts)
@@ -134,24 +147,13 @@ def _config(folder) -> dict:
     """Return config.json of an encoder; refuse one that is no BERT of our own."""
     if folder is None:
         raise InputError("a cross-encoder needs an encoder; name one in the experiment's models")
-    config = read_json(Path(folder) / "config.json")
+    config = read_facts(Path(folder) / "config.json")
     if not is_plain_bert(config):
-        kind = ", ".join(
-            f"{key} {config[key]}" for key in ("model_type", "hidden_act", "position_embedding_type") if key in config
-        )
         raise InputError(
-            f"{folder}: the encoder is {kind or 'of no known type'}; a cross-encoder needs model_type bert with hidden_act gelu "
-            "and absolute positions"
+            f"{Path(folder) / 'config.json'}: the encoder is {kind_of(config)}; a cross-encoder needs model_type bert with "
+            "hidden_act gelu and absolute positions"
         )
-    return DEFAULTS | config
-
-
-def _refuse_lengths(query: int, total: int, positions: int) -> None:
-    """Refuse lengths that the encoder does not have, or that leave no room for a passage."""
-    if total > positions:
-        raise InputError(f"settings.total_pieces is {total}, but the encoder has {positions} positions; at most {positions - 1}")
-    if query + AROUND >= total:
-        raise InputError(f"settings.query_pieces is {query}: of {total} in all nothing would be left for a passage")
+    return config
 
 
 def _new(layer: nn.Linear) -> nn.Linear:

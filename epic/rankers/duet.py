@@ -77,6 +77,13 @@ SETTINGS = {
         },
     }
 }  # fmt: skip
+FITS = [
+    {"at": "query_words", "holds": "query_words >= window",
+     "says": "a query of {query_words} words has no window of {window}; raise query_words"},
+    {"at": "passage_words", "holds": "passage_words >= window + pool - 1",
+     "says": "a passage of {passage_words} words has no pool of {pool} windows of {window} words; raise passage_words to "
+     "{window + pool - 1} or more, or lower pool"},
+]  # fmt: skip
 PADDING = -1
 TOGETHER = 64  # pairs; twice as many in training, where each lot costs a gradient of the whole embedding
 SCALE = 0.1  # of the score, as published
@@ -95,16 +102,8 @@ class Sizes(NamedTuple):
 
     @classmethod
     def of(cls, settings: dict) -> "Sizes":
-        """Read the sizes off a model's settings; refuse those that do not fit together."""
-        sizes = cls(**{name: settings[name] for name in cls._fields})
-        if sizes.query_words < sizes.window:
-            raise InputError(f"a query of {sizes.query_words} words has no window of {sizes.window}; raise settings.query_words")
-        if sizes.pools < 1:
-            raise InputError(
-                f"a passage of {sizes.passage_words} words has no pool of {sizes.pool} windows of {sizes.window} words; "
-                f"raise settings.passage_words to {sizes.window + sizes.pool - 1} or more, or lower settings.pool"
-            )
-        return sizes
+        """Read the sizes off a model's settings, which are known to fit together (FITS)."""
+        return cls(**{name: settings[name] for name in cls._fields})
 
     @property
     def pools(self) -> int:

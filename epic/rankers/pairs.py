@@ -22,14 +22,16 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from epic.core.files import InputError, read_json, replacing, sha256_of, write_json, write_text
+from epic.core.files import InputError, replacing, sha256_of, write_json, write_text
 from epic.core.log import progress
 from epic.core.places import placeless
 from epic.corpus.documents import open_documents
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.text_files import read_queries
+from epic.experiment.families import declared, odd_settings, refuse_unfit
 from epic.model.checkpoint import WEIGHTS, load_weights, save_weights
 from epic.model.device import PRECISIONS, give_back_memory, out_of_memory, prepare
+from epic.model.facts import naming, read_facts
 from epic.rankers import family
 
 log = logging.getLogger(__name__)
@@ -92,6 +94,7 @@ def is_checkpoint(folder) -> bool:
 
 def create(encoder, model: dict, start, device: str):
     """Make a ranker before training; encoder: the folder of its encoder or its vocabulary, if it has one."""
+    refuse_unfit(declared(model["family"]), model["settings"], _config_in(encoder))
     torch.manual_seed(model["seed"])
     ranker = family(model["family"]).Ranker(model["settings"], encoder or None)
     ranker.facts, ranker.folder = {"family": model["family"], "settings": model["settings"]}, encoder or None
@@ -117,13 +120,53 @@ def load(checkpoint, compute: dict):
     path = Path(checkpoint)
     if not is_checkpoint(path):
         raise InputError(f"{path}: not a checkpoint of this kind (no {FACTS})")
-    facts = read_json(path / FACTS)
+    facts = facts_of(path)
     folder = path if facts["files"] else None
-    ranker = family(facts["family"]).Ranker(facts["settings"], folder)
+    with naming(path, FACTS):
+        ranker = _made(facts, folder)
+        refuse_unfit(declared(facts["family"]), facts["settings"], _config_in(folder))
     ranker.facts, ranker.folder = {key: facts[key] for key in ("family", "settings")}, folder
-    load_weights(ranker, path / WEIGHTS)
+    load_weights(ranker, path / WEIGHTS, FACTS)
     ranker.precision = PRECISIONS[compute["precision"]]
     return ranker.to(prepare(compute["device"], compute["threads"], compute["precision"])).eval()
+
+
+def _made(facts: dict, folder) -> nn.Module:
+    """Make a ranker whose weights follow; refuse sizes that no memory holds, which a damaged file may have."""
+    try:
+        return family(facts["family"]).Ranker(facts["settings"], folder)
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise InputError(f"memory ran out; are its settings those of {WEIGHTS}? Make the checkpoint again") from error
+
+
+def facts_of(checkpoint) -> dict:
+    """Read ranker.json: family, settings and files of a checkpoint; refuse one that is damaged, or whose files are not there."""
+    path = Path(checkpoint) / FACTS
+    facts = read_facts(path)
+    files = facts.get("files")
+    if not isinstance(facts.get("family"), str):
+        raise InputError(f"{path}: it names no family; make the checkpoint again")
+    try:
+        known = declared(facts["family"])
+    except InputError as error:
+        raise InputError(f"{path}: {error} (on Python's path)") from error
+    if not isinstance(files, list) or not all(isinstance(name, str) for name in files):
+        raise InputError(f"{path}: it does not say which files the checkpoint has; make the checkpoint again")
+    if absent := [name for name in files if not (path.parent / name).is_file()]:
+        raise InputError(f"{path.parent / absent[0]}: there is no such file; make the checkpoint again, or copy it anew")
+    for place, said in odd_settings(known, facts.get("settings")):
+        raise InputError(f"{path}: {'.'.join(map(str, ('settings', *place)))}: {said}; make the checkpoint again")
+    with naming(path.parent, FACTS):
+        refuse_unfit(known, facts["settings"], {})
+    return facts
+
+
+def _config_in(folder) -> dict:
+    """Return config.json of an encoder's folder; {} where there is none, as beside a vocabulary."""
+    path = Path(folder) / OF_ENCODER[0] if folder else None
+    return read_facts(path) if path and path.exists() else {}
 
 
 def card(model: dict) -> dict:

@@ -42,9 +42,8 @@ SETTINGS = {
                 "feed_forward": {"type": "integer", "minimum": 1, "maximum": 4096},
                 "dimensions": {
                     "type": "integer",
-                    "minimum": 32,
+                    "minimum": 2,
                     "maximum": 1024,
-                    "multipleOf": 2,
                     "description": "dimensions of a word: half of them get sines, half cosines of its position",
                 },
                 "query_words": {"type": "integer", "minimum": 1, "maximum": 200},
@@ -81,33 +80,19 @@ SETTINGS = {
                     },
                 },
             },
-            "allOf": [
-                {
-                    "if": {"properties": {"heads": {"const": 2}}},
-                    "then": {"properties": {"projection": {"multipleOf": 2, "description": "heads must divide it"}}},
-                },
-                {
-                    "if": {"properties": {"heads": {"const": 4}}},
-                    "then": {"properties": {"projection": {"multipleOf": 4, "description": "heads must divide it"}}},
-                },
-                {
-                    "if": {"properties": {"heads": {"const": 8}}},
-                    "then": {"properties": {"projection": {"multipleOf": 8, "description": "heads must divide it"}}},
-                },
-                {
-                    "if": {"properties": {"heads": {"const": 16}}},
-                    "then": {"properties": {"projection": {"multipleOf": 16, "description": "heads must divide it"}}},
-                },
-                {
-                    "if": {"properties": {"heads": {"const": 32}}},
-                    "then": {"properties": {"projection": {"multipleOf": 32, "description": "heads must divide it"}}},
-                },
-            ],
         },
         "encoder": {"type": "null", "description": "TK knows words, and starts from their vectors, if any: it has no encoder"},
         "start": {"type": "null", "description": "no weights of TK were published"},
     },
 }  # fmt: skip
+FITS = [  # AllenNLP's encoder refuses the others, or has no scale for them
+    {"at": "projection", "holds": "projection % heads == 0",
+     "says": "heads ({heads}) must divide projection ({projection}): each head has an equal part of it; change one of them"},
+    {"at": "dimensions", "holds": "dimensions % 2 == 0",
+     "says": "dimensions ({dimensions}) must be even: half of them get sines of a word's position, half cosines; add one"},
+    {"at": "dimensions", "holds": "dimensions >= heads",
+     "says": "dimensions ({dimensions}) must be no fewer than heads ({heads}); raise dimensions"},
+]  # fmt: skip
 NEW_LAYERS = ("tk.kernels.log_sums",)  # in the authors' code, too: the other layers that start at random have the usual rate
 SPARSE = ("tk.words",)  # gradients of the words that a batch has, and no others
 PADDING, UNKNOWN = 0, 1  # of the authors' vocabulary; words come after them
@@ -124,7 +109,6 @@ class Ranker(PairRanker):
             raise InputError("a model of the family tk needs a vocabulary of words, and was given none")
         self.vocabulary, self.limits = Vocabulary.read(folder), (settings["query_words"], settings["passage_words"])
         shape = {key: settings[key] for key in ("layers", "heads", "projection", "feed_forward")}
-        refuse_odd(settings["dimensions"], **shape)
         size = UNKNOWN + 1 + len(self.vocabulary.words), settings["dimensions"]
         vectors = torch.empty(size) if is_checkpoint(folder) else first_vectors(size, pretrained(folder), folder)  # (n+2, e)
         self.tk = TK(vectors, max(self.limits), **shape)
@@ -151,14 +135,6 @@ def once(texts: list[list[int]]) -> tuple[list[list[int]], list[int]]:
     numbers: dict[tuple, int] = {}
     places = [numbers.setdefault(tuple(text), len(numbers)) for text in texts]
     return [list(text) for text in numbers], places
-
-
-def refuse_odd(dimensions: int, heads: int, projection: int, **others: int) -> None:
-    """Refuse sizes that AllenNLP's encoder would refuse, or for which its scale or the waves are not defined."""
-    if projection % heads:
-        raise InputError(f"heads ({heads}) must divide projection ({projection}): each head has an equal part of it")
-    if dimensions % 2 or dimensions < heads:
-        raise InputError(f"dimensions ({dimensions}) must be even, and no fewer than heads ({heads})")
 
 
 def first_vectors(size: tuple[int, int], found: tuple[np.ndarray, np.ndarray] | None, folder) -> Tensor:

@@ -86,6 +86,38 @@ def test_weights_that_are_missing_are_refused_and_not_made_up(other):
         load_pretrained(folder)
 
 
+def altered(folder, **config):
+    """The same folder with other keys of config.json."""
+    facts = json.loads((folder / "config.json").read_text()) | config
+    (folder / "config.json").write_text(json.dumps(facts))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("key", "size"), [("vocab_size", 99), ("max_position_embeddings", 99), ("layers", 1), ("width", 16), ("vocab_size", "x")]
+)
+def test_a_config_json_of_other_weights_is_refused_in_one_line(other, key, size):
+    folder = other[0]
+    facts = json.loads((folder / "config.json").read_text())
+    of_kind = {"layers": ("n_layers", "num_hidden_layers"), "width": ("dim", "hidden_size")}.get(key, (key,))
+    with pytest.raises(InputError) as error:
+        load_pretrained(altered(folder, **{name: size for name in of_kind if name in facts}))
+    said = str(error.value)
+    assert str(folder) in said and "\n" not in said
+    assert any(
+        words in said for words in ("are config.json and weights one model's?", "of a layer that config.json does not know")
+    )
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "t5", "bart", "llama"])
+def test_a_model_that_is_no_masked_language_model_s_encoder_is_refused_by_its_kind(tiny_encoder, tmp_path, kind):
+    for name in ("tokenizer.json", "model.safetensors"):
+        (tmp_path / name).write_bytes((tiny_encoder / name).read_bytes())
+    (tmp_path / "config.json").write_text(json.dumps(SIZES | {"model_type": kind, "hidden_size": 8}))
+    with pytest.raises(InputError, match=f"config.json: its model_type is {kind}, which is no masked language model"):
+        load_pretrained(tmp_path)
+
+
 def test_it_trains_saves_and_comes_back(other, tmp_path):
     for formulation in ("paper", "released"):
         model = EpicModel.from_encoder(other[0], formulation, seed=1)

@@ -69,6 +69,22 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         ),
         (lambda s: s["models"][0]["settings"].update(layers=1), r"models\.paper\.settings: .*'layers' was unexpected"),
         (
+            lambda s: s["encoders"][0].update(tokenizer={"source": "a/b", "revision": "main"}),
+            r"mine\.yaml line \d+: models\.paper\.encoder\.tokenizer\.revision: main does not pin the tokenizer",
+        ),
+        (
+            lambda s: find(s["models"], "duet")["settings"].update(pool=500),
+            r"mine\.yaml line \d+: models\.duet\.settings\.passage_words: a passage of \d+ words has no pool of 500 windows",
+        ),
+        (
+            lambda s: find(s["models"], "cross")["settings"].update(query_pieces=157),
+            r"mine\.yaml line \d+: models\.cross\.settings\.query_pieces: of 160 word-pieces in all",
+        ),
+        (
+            lambda s: find(s["models"], "tk")["settings"].update(projection=33),
+            r"mine\.yaml line \d+: models\.tk\.settings\.projection: heads \(8\) must divide projection \(33\)",
+        ),
+        (
             lambda s: s["models"][0].update(encoder=None),
             r"models\.paper\.encoder: None is not of type 'object' \(EPIC starts from a pre-trained",
         ),
@@ -190,6 +206,7 @@ def test_the_line_that_is_named_is_the_one_a_person_wrote(tmp_path):
     assert "sha256: 0" in refused("sha256: 5", "sha256: 0x")  # written once, though two models have it
     assert "lable:" in refused('label: "{model.label}', 'lable: "{model.label}')  # one line, sixteen rows
     assert "patience: 0" in refused("patience: 2", "patience: 0")
+    assert "query_pieces: 157" in refused("query_pieces: 62", "query_pieces: 157")
     assert "says: " in refused('says: "{model.label} against its', 'says: "{model.lable} against its')
 
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment.families import MEMBERS, built_in, declared, module_of
+from epic.experiment.families import MEMBERS, built_in, declared, module_of, odd_settings, refuse_unfit
 from epic.rankers import family
 from tests.conftest import ROOT
 
@@ -39,6 +39,31 @@ def test_a_family_that_does_not_exist_is_refused():
         declared("epic.rankers.epic")
 
 
+def test_rules_between_sizes_are_declared_and_kept():
+    found = declared("duet")
+    assert [rule["at"] for rule in found.fits] == ["query_words", "passage_words"] and declared("epic").fits == ()
+    sizes = {"query_words": 20, "passage_words": 200, "window": 3, "pool": 100}
+    refuse_unfit(found, sizes | {"passage_words": 102}, {})
+    with pytest.raises(
+        InputError, match=r"settings\.passage_words: a passage of 101 words .*; raise passage_words to 102 or more"
+    ):
+        refuse_unfit(found, sizes | {"passage_words": 101}, {})
+    with pytest.raises(InputError, match="encoder: query and passage are two segments, but the encoder has 1"):
+        refuse_unfit(declared("cross_encoder"), {}, {"type_vocab_size": 1})
+
+
+@pytest.mark.parametrize("name", [name for name in built_in() if name != "epic"])
+def test_settings_by_themselves_are_those_that_the_schema_knows(name):
+    settings = {"query_pieces": 62, "total_pieces": 511} if name == "cross_encoder" else {}
+    found = declared(name)
+    assert (list(odd_settings(found, settings)) == []) == (name == "cross_encoder")
+    for odd in (None, 3, "x", [], {"a": 1}):
+        assert list(odd_settings(found, odd))
+    assert [place for place, _ in odd_settings(declared("cross_encoder"), {"query_pieces": "2", "total_pieces": 9})] == [
+        ("query_pieces",)
+    ]
+
+
 GOOD = "PRECOMPUTES = False\nSETTINGS = {}\nSTAGES: dict = {'beside': [['retrieve']], 'after': []}\n"
 
 
@@ -54,6 +79,19 @@ GOOD = "PRECOMPUTES = False\nSETTINGS = {}\nSTAGES: dict = {'beside': [['retriev
         (GOOD.replace("'after'", "'then'"), "STAGES must have the keys beside and after"),
         ("def broken(:\n", "not a module that can be read"),
         ("PRECOMPUTES = {[]: 1}\n", "must declare PRECOMPUTES"),
+        (GOOD + "FITS = {}\n", "FITS must be a list of rules with at, holds, says"),
+        (GOOD + "FITS = [{'at': 'a', 'holds': 'a < 1'}]\n", "FITS must be a list of rules with at, holds, says"),
+        (
+            GOOD + "FITS = [{'at': 'a', 'holds': 'a < f(a)', 'says': ''}]\n",
+            r"FITS has a rule that cannot be kept: 'f\(a\)' is no sum",
+        ),
+        (GOOD + "FITS = [{'at': 'a', 'holds': 'a <', 'says': ''}]\n", "FITS has a rule that cannot be kept"),
+        (GOOD + "FITS = [{'at': 'a', 'holds': 3, 'says': ''}]\n", "FITS has a rule that cannot be kept"),
+        (
+            GOOD.replace("{}", "{'properties': {'settings': {'properties': {'size': {}}}}}")
+            + "FITS = [{'at': 'size', 'holds': 'siez < 3', 'says': ''}]\n",
+            "FITS speaks of siez, which is no setting of SETTINGS",
+        ),
     ],
 )
 def test_a_module_of_one_s_own_is_refused_with_what_it_lacks(tmp_path, monkeypatch, text, message):

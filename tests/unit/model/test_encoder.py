@@ -190,6 +190,48 @@ def test_a_tokenizer_from_elsewhere_is_taken_and_one_of_a_larger_encoder_refused
     assert not (tmp_path / "two").exists()
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("config.json", "[]", r"config\.json: expected keys and values"),
+        ("config.json", "{", r"config\.json: not valid JSON"),
+        ("tokenizer.json", "{}", r"tokenizer\.json: it cannot be read as a tokenizer"),
+        ("model.safetensors", "no weights", r"model\.safetensors: not the weights of this model, or damaged"),
+    ],
+)
+def test_a_damaged_file_is_refused_here_and_nothing_is_left(tiny_encoder, tmp_path, name, text, said):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    (folder / name).write_text(text)
+    with pytest.raises(InputError, match=said):
+        prepare_encoder(f"path:{folder}", None, sha256_of(folder / "model.safetensors"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("key", "size", "said"),
+    [
+        ("hidden_size", 16, "says vocab_size 37 and hidden_size 16"),
+        ("num_hidden_layers", 1, "says num_hidden_layers 1, but"),
+        ("vocab_size", 36, "37 word-pieces, but the model has embeddings of 36"),
+    ],
+)
+def test_a_config_json_of_other_weights_is_refused_here(tiny_encoder, tmp_path, key, size, said):
+    folder = shutil.copytree(tiny_encoder, tmp_path / "encoder")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {key: size}))
+    with pytest.raises(InputError, match=said) as error:
+        prepare_encoder(f"path:{folder}", None, sha256_of(folder / "model.safetensors"), tmp_path / "out")
+    assert str(folder) in str(error.value) and not (tmp_path / "out").exists()
+
+
+def test_weights_that_torch_pickled_are_compared_with_their_config_json_too(older, tmp_path):
+    from tests.cross_encoders import change
+
+    change(older, num_hidden_layers=2)
+    with pytest.raises(InputError, match=r"older/config\.json says num_hidden_layers 2, but model\.safetensors has 3"):
+        prepare_encoder(f"path:{older}", REVISION, None, tmp_path / "out")
+
+
 def test_what_neither_a_sha256_nor_a_revision_pins_is_refused(tiny_encoder, tmp_path):
     with pytest.raises(InputError, match="pin it by the sha256 of its weights, or by the revision"):
         prepare_encoder(f"path:{tiny_encoder}", None, None, tmp_path / "out")

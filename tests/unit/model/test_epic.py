@@ -1,7 +1,11 @@
 """The model: fast scores and gradients equal the equations, windows, padding, checkpoints."""
 
+import json
+import shutil
+
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from epic.core.files import InputError, read_json, sha256_of
 from epic.model.epic import EpicModel
@@ -217,6 +221,68 @@ def test_the_seed_decides_the_random_parameters_and_nothing_else(mlm_encoder):
         assert torch.equal(one[name], same[name]) and not torch.equal(one[name], other[name])
         random = {key for key in one if not torch.equal(one[key], other[key])}
         assert {key.split(".")[1] for key in random} == {"theta1", "theta3", "theta4"}
+
+
+def other(encoder, folder, weights=None, **config):
+    """A copy of an encoder with other weights (None takes one away) and other keys of config.json."""
+    shutil.copytree(encoder, folder)
+    found = load_file(encoder / "model.safetensors") | (weights or {})
+    save_file({name: value for name, value in found.items() if value is not None}, folder / "model.safetensors")
+    facts = read_json(folder / "config.json") | config
+    (folder / "config.json").write_text(json.dumps(facts))
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("weights", "config", "said"),
+    [
+        ({}, {"hidden_size": 16}, r"config\.json says vocab_size 37 and hidden_size 16"),
+        ({}, {"num_hidden_layers": 1}, r"config\.json says num_hidden_layers 1, but model\.safetensors has 2"),
+        ({}, {"max_position_embeddings": 512}, r"config\.json says max_position_embeddings 512"),
+        ({}, {"vocab_size": 30522}, r"config\.json says vocab_size 30522"),
+        ({}, {"num_attention_heads": 3}, "num_attention_heads 3, which does not divide hidden_size 8"),
+        ({}, {"model_type": None}, r"config\.json: it names no model_type"),
+        ({"bert.encoder.layer.1.output.dense.bias": None}, {}, r"has no encoder\.layer\.1\.output\.dense\.bias \(1 weights are missing"),
+        ({"cls.predictions.bias": None}, {}, r"has no cls\.predictions\.bias .* in the masked-language-model head"),
+        ({"cls.predictions.bias": torch.ones(9)}, {}, r"has cls\.predictions\.bias of the shape \(9,\), expected \(37,\)"),
+        ({"cls.predictions.transform.dense.weight": torch.ones(8, 9)}, {}, r"of the shape \(8, 9\), expected \(8, 8\)"),
+    ],
+)  # fmt: skip
+def test_an_encoder_whose_config_json_and_weights_differ_is_refused_in_one_line(mlm_encoder, tmp_path, weights, config, said):
+    folder = other(mlm_encoder, tmp_path / "encoder", weights, **config)
+    with pytest.raises(InputError, match=said) as error:
+        EpicModel.from_encoder(folder, "released", seed=1)
+    assert str(folder) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_heads_that_it_does_not_use_may_be_there(mlm_encoder, tmp_path):
+    more = {
+        "cls.seq_relationship.weight": torch.ones(2, 8),
+        "bert.pooler.dense.bias": torch.ones(3),
+        "classifier.bias": torch.ones(9),
+    }
+    before = EpicModel.from_encoder(mlm_encoder, "released", seed=1).state_dict()
+    after = EpicModel.from_encoder(other(mlm_encoder, tmp_path / "encoder", more), "released", seed=1).state_dict()
+    assert all(torch.equal(value, after[name]) for name, value in before.items())
+
+
+def test_an_encoder_of_one_segment_is_for_the_paper_s_form_alone(mlm_encoder, tmp_path):
+    one = {"bert.embeddings.token_type_embeddings.weight": torch.ones(1, 8)}
+    folder = other(mlm_encoder, tmp_path / "encoder", one, type_vocab_size=1)
+    said = r"tells no segments apart \(type_vocab_size 1\), the formulation released has two; say paper"
+    with pytest.raises(InputError, match=f"{folder}: the encoder {said}"):
+        EpicModel.from_encoder(folder, "released", seed=1)
+    model = EpicModel.from_encoder(folder, "paper", seed=1)
+    assert fast_scores(model, ["a"], ["a b"]).isfinite().all()
+
+
+def test_a_tokenizer_of_another_encoder_is_refused(mlm_encoder, tmp_path):
+    folder = other(mlm_encoder, tmp_path / "encoder")
+    facts = read_json(folder / "tokenizer.json")
+    facts["model"]["vocab"]["more"] = 37
+    (folder / "tokenizer.json").write_text(json.dumps(facts))
+    with pytest.raises(InputError, match=f"{folder}/tokenizer.json: 38 word-pieces, but the model has embeddings of 37"):
+        EpicModel.from_encoder(folder, "paper", seed=1)
 
 
 def test_a_vocabulary_beyond_16_bits_is_refused(paper_model):

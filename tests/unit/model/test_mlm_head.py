@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import nn
 
+from epic.core.files import InputError
 from epic.model.equations import Released
 from epic.model.mlm_head import head_of
 
@@ -38,7 +39,7 @@ HEADS = {
 def test_a_learned_head_is_found_under_the_names_of_its_kind(kind):
     dense, norm, bias = HEADS[kind]
     weights = named(f"{dense}.weight", f"{dense}.bias", f"{norm}.weight", f"{norm}.bias", bias)
-    embeddings = torch.full((3, 2), 9.0)
+    embeddings = torch.full((2, 2), 9.0)
     head = head_of(weights, {"model_type": kind, "layer_norm_eps": 1e-5}, embeddings)
     assert [part.flatten()[0].item() for part in head[:6]] == [1.0, 2.0, 3.0, 4.0, 9.0, 5.0]  # tied: the embeddings decode
     assert head.learned and head.eps == 1e-5 and head.decoder is embeddings
@@ -62,6 +63,28 @@ def test_a_head_of_another_kind_is_not_taken_for_one_s_own():
         "lm_head.dense.weight", "lm_head.dense.bias", "lm_head.layer_norm.weight", "lm_head.layer_norm.bias", "lm_head.bias"
     )
     assert not head_of(weights, {"model_type": "bert"}, torch.ones(3, 2)).learned
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            {"cls.predictions.transform.dense.bias": None},
+            r"has no cls\.predictions\.transform\.dense\.bias \(1 weights are missing\)",
+        ),
+        ({"cls.predictions.bias": None}, r"has no cls\.predictions\.bias"),
+        ({"cls.predictions.bias": torch.ones(4)}, r"has cls\.predictions\.bias of the shape \(4,\), expected \(2,\)"),
+        ({"cls.predictions.transform.dense.weight": torch.ones(2, 3)}, r"of the shape \(2, 3\), expected \(2, 2\)"),
+        ({"cls.predictions.decoder.weight": torch.ones(5, 2)}, r"decoder\.weight of the shape \(5, 2\), expected \(2, 2\)"),
+    ],
+)
+def test_a_head_that_lacks_a_part_or_is_of_another_encoder_is_refused(change, said):
+    dense, norm, bias = HEADS["bert"]
+    weights = named(f"{dense}.weight", f"{dense}.bias", f"{norm}.weight", f"{norm}.bias", bias) | change
+    with pytest.raises(InputError, match=f"{said}.*in the masked-language-model head; fetch it anew"):
+        head_of({name: value for name, value in weights.items() if value is not None}, {"model_type": "bert"}, torch.ones(2, 2))
+    with pytest.raises(InputError, match=r"decoder\.weight of the shape \(5, 2\)"):  # nothing else of it
+        head_of({"cls.predictions.decoder.weight": torch.ones(5, 2)}, {"model_type": "bert"}, torch.ones(2, 2))
 
 
 def test_what_stands_in_for_a_head_has_the_shapes_and_the_precision_of_the_embeddings():

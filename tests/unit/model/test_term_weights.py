@@ -94,6 +94,45 @@ def test_a_classifier_of_whole_texts_is_no_linear_unit_of_words(tiny_encoder, tm
     assert load_term_weights(folder, 16, seed=1).classifier.weight.unique().tolist() != [0.25]
 
 
+@pytest.mark.parametrize(
+    ("weights", "config", "said"),
+    [
+        ({}, {"hidden_size": 16}, r"config\.json says vocab_size 37 and hidden_size 16"),
+        ({}, {"num_hidden_layers": 1}, r"config\.json says num_hidden_layers 1, but model\.safetensors has 2"),
+        ({}, {"max_position_embeddings": 512}, r"config\.json says max_position_embeddings 512"),
+        ({}, {"num_attention_heads": 3}, "num_attention_heads 3, which does not divide hidden_size 8"),
+        ({}, {"vocab_size": "37"}, r"config\.json: vocab_size is '37', expected a whole number"),
+        ({}, {"model_type": "distilbert"}, r"the encoder is model_type distilbert, hidden_act gelu; DeepCT starts from model_type bert"),
+        ({}, {"model_type": None}, r"the encoder is model_type None, hidden_act gelu; DeepCT starts from"),
+        ({"encoder.layer.0.output.dense.bias": torch.ones(9)}, {}, r"output\.dense\.bias of the shape \(9,\), expected \(8,\)"),
+    ],
+)  # fmt: skip
+def test_a_config_json_of_other_weights_is_refused_in_one_line(tiny_encoder, tmp_path, weights, config, said):
+    folder = changed(tiny_encoder, tmp_path / "encoder", lambda found: found.update(weights))
+    facts = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(facts | config))
+    with pytest.raises(InputError, match=said) as error:
+        load_term_weights(folder, 16, seed=1)
+    assert str(folder) in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", ["config.json", "tokenizer.json", "model.safetensors"])
+def test_a_file_that_is_missing_or_cut_is_refused_by_its_name(tiny_encoder, tmp_path, name):
+    for number, damage in enumerate((lambda path: path.unlink(), lambda path: path.write_bytes(path.read_bytes()[:40]))):
+        folder = shutil.copytree(tiny_encoder, tmp_path / str(number))
+        damage(folder / name)
+        with pytest.raises(InputError, match=f"{folder}/{name}: "):
+            load_term_weights(folder, 16, seed=1)
+
+
+def test_an_encoder_of_one_segment_is_enough(tiny_encoder, tmp_path):
+    one = {"embeddings.token_type_embeddings.weight": torch.ones(1, 8)}
+    folder = changed(tiny_encoder, tmp_path / "encoder", lambda found: found.update(one))
+    facts = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(facts | {"type_vocab_size": 1}))
+    assert load_term_weights(folder, 16, seed=1)([[5, 6]]).shape == (2,)
+
+
 def test_an_encoder_that_does_not_fit_is_refused(tiny_encoder, tmp_path):
     with pytest.raises(InputError, match="the encoder has 16 positions, the weighter's max_pieces is 128; lower it"):
         load_term_weights(tiny_encoder, 128, seed=1)
@@ -109,5 +148,7 @@ def test_an_encoder_that_does_not_fit_is_refused(tiny_encoder, tmp_path):
     folder = shutil.copytree(tiny_encoder, tmp_path / "relu")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"hidden_act": "relu"}))
-    with pytest.raises(InputError, match="DeepCT starts from a BERT with word-pieces; found bert"):
+    with pytest.raises(
+        InputError, match=r"config\.json: the encoder is model_type bert, hidden_act relu; DeepCT starts from model_type bert"
+    ):
         load_term_weights(folder, 16, seed=1)

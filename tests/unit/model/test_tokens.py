@@ -7,7 +7,7 @@ import pytest
 from tokenizers import Tokenizer, models, processors
 
 from epic.core.files import InputError
-from epic.model.tokens import special_tokens, tokenizer_of, windows_of, word_of
+from epic.model.tokens import refuse_unknown_pieces, special_tokens, tokenizer_of, windows_of, word_of
 from tests.conftest import ROOT
 
 
@@ -82,3 +82,24 @@ def test_every_entry_of_the_vocabulary_has_a_name(padded_model):
     names = [word_of(padded_model.tokenizer, term) for term in range(padded_model.vocabulary)]
     assert len(set(names)) == len(names) and names[0] == "[PAD]"
     assert names[-3:] == [f"[unused {term}]" for term in range(len(names) - 3, len(names))]
+
+
+@pytest.mark.parametrize("text", [None, "", "{", "[]", "null", '{"model": {}}', "<html>"])
+def test_a_tokenizer_that_is_damaged_or_not_there_is_refused_by_its_name(tmp_path, text):
+    if text is not None:
+        (tmp_path / "tokenizer.json").write_text(text)
+    with pytest.raises(InputError, match=f"^{tmp_path}/tokenizer.json: it cannot be read as a tokenizer"):
+        tokenizer_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "rows", "refused"), [([0, 1, 2], 3, False), ([0, 1, 2], 2, True), ([0, 1, 3], 3, True), ([0, 1], 9, False)]
+)
+def test_word_pieces_that_the_embeddings_do_not_have_are_refused(numbers, rows, refused):
+    tokenizer = Tokenizer(models.WordPiece({f"w{number}": number for number in numbers}, unk_token="w0"))
+    if refused:
+        said = f"/x/tokenizer.json: {len(numbers)} word-pieces, but the model has embeddings of {rows}"
+        with pytest.raises(InputError, match=said):
+            refuse_unknown_pieces(tokenizer, rows, "/x")
+    else:
+        refuse_unknown_pieces(tokenizer, rows, "/x")

@@ -122,6 +122,13 @@ def test_a_survey_does_not_look_at_query_sets_that_no_job_uses(experiments, prob
         survey("smoke", settings, [Job("queries", {"query_set": "train"})], HERE)
 
 
+def test_a_survey_finds_sizes_that_an_encoder_here_does_not_have(experiments, probed, tiny_encoder):
+    settings = copy.deepcopy(experiments["smoke"])
+    next(model for model in settings["models"] if model["id"] == "cross")["encoder"] |= {"source": f"path:{tiny_encoder}"}
+    said = refusal(survey("smoke", settings, [Job("train", {"model": "cross"})], HERE))
+    assert "smoke cannot run on this machine" in said and "160 word-pieces are more than the 16 positions" in said
+
+
 def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeypatch):
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_, **__: None)
     sets = [Job("queries", {"query_set": name["id"]}) for name in experiments["paper"]["query_sets"]]

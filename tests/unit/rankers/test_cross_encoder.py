@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 from types import SimpleNamespace
 
@@ -211,8 +212,11 @@ def test_without_training_a_classifier_that_starts_at_random_is_refused(tiny_enc
 @pytest.mark.parametrize(
     ("lengths", "message"),
     [
-        ({"query_pieces": 62, "total_pieces": 511}, "total_pieces is 511, but the encoder has 16 positions; at most 15"),
-        ({"query_pieces": 12, "total_pieces": 15}, "query_pieces is 12: of 15 in all nothing would be left for a passage"),
+        ({"query_pieces": 4, "total_pieces": 17}, "total_pieces: 17 word-pieces are more than the 16 positions of the encoder"),
+        (
+            {"query_pieces": 12, "total_pieces": 15},
+            r"query_pieces: of 15 word-pieces in all, \[CLS\], a query of 12 and two \[SEP\]",
+        ),
     ],
 )
 def test_lengths_that_do_not_fit_the_encoder_are_refused(tiny_encoder, lengths, message):
@@ -220,6 +224,69 @@ def test_lengths_that_do_not_fit_the_encoder_are_refused(tiny_encoder, lengths, 
         family.create(tiny_encoder, ENTRY | {"settings": lengths}, None, "cpu")
     with pytest.raises(InputError, match="needs an encoder"):
         family.create([], ENTRY, None, "cpu")
+
+
+def test_lengths_that_just_fit_are_read_to_the_last_position(tiny_encoder):
+    ranker = family.create(tiny_encoder, ENTRY | {"settings": {"query_pieces": 12, "total_pieces": 16}}, None, "cpu")
+    with torch.inference_mode():
+        assert torch.isfinite(ranker.pairs(["a " * 30], ["b " * 30])).all()
+
+
+def copied(folder, out, weights=None, **config):
+    """A copy of a folder with other weights (None takes one away) and other keys of config.json."""
+    shutil.copytree(folder, out)
+    changed = load_file(folder / "model.safetensors") | (weights or {})
+    save_file({name: value for name, value in changed.items() if value is not None}, out / "model.safetensors")
+    change(out, **config)
+    return out
+
+
+def test_an_encoder_of_one_segment_is_refused_for_that(tmp_path):
+    write_classifier(tmp_path, type_vocab_size=1)
+    with pytest.raises(
+        InputError, match=r"encoder: query and passage are two segments, but the encoder has 1 \(type_vocab_size\)"
+    ):
+        family.create(tmp_path, ENTRY, None, "cpu")
+
+
+@pytest.mark.parametrize(
+    ("weights", "config", "said"),
+    [
+        ({}, {"hidden_size": 32}, r"config\.json says vocab_size 30522 and hidden_size 32, but embeddings\.word_embeddings\.weight"),
+        ({}, {"num_hidden_layers": 2}, r"config\.json says num_hidden_layers 2, but model\.safetensors has 3"),
+        ({}, {"num_attention_heads": 5}, r"config\.json says num_attention_heads 5, which does not divide hidden_size 16"),
+        ({}, {"max_position_embeddings": 600}, r"config\.json says max_position_embeddings 600"),
+        ({}, {"vocab_size": None}, r"config\.json: there is no vocab_size"),
+        ({"bert.encoder.layer.2.output.dense.weight": torch.ones(16, 31)}, {}, r"output\.dense\.weight of the shape \(16, 31\)"),
+        ({"bert.pooler.dense.weight": torch.ones(8, 8)}, {}, r"pooler\.dense in model\.safetensors has weight of the shape \(8, 8\)"),
+        ({"bert.pooler.dense.bias": None}, {}, r"pooler\.dense in model\.safetensors has no bias \(1 weights are missing\)"),
+        ({"classifier.bias": None}, {}, r"classifier in model\.safetensors has no bias"),
+        ({"classifier.weight": torch.ones(2, 9)}, {}, r"classifier in model\.safetensors has weight of the shape \(2, 9\)"),
+        ({"classifier.weight": torch.tensor(1.0)}, {}, r"classifier in model\.safetensors has weight of the shape \(\)"),
+    ],
+)  # fmt: skip
+def test_a_config_json_and_weights_of_two_models_are_refused_in_one_line(classifier, tmp_path, weights, config, said):
+    folder = copied(classifier, tmp_path / "encoder", weights, **config)
+    with pytest.raises(InputError, match=said) as error:
+        family.create(folder, ENTRY, None, "cpu")
+    assert str(folder) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_heads_that_it_does_not_use_may_be_there(classifier, tmp_path):
+    more = {
+        "cls.predictions.bias": torch.ones(3),
+        "cls.seq_relationship.weight": torch.ones(2, 16),
+        "lm_head.bias": torch.ones(1),
+    }
+    folder = copied(classifier, tmp_path / "encoder", more)
+    assert family.create(folder, ENTRY | {"loss": None}, None, "cpu").NEW_LAYERS == ()
+
+
+def test_a_tokenizer_of_a_larger_encoder_is_refused(tiny_encoder, classifier, tmp_path):
+    folder = copied(tiny_encoder, tmp_path / "encoder")
+    shutil.copyfile(classifier / "tokenizer.json", folder / "tokenizer.json")
+    with pytest.raises(InputError, match=r"tokenizer\.json: 30522 word-pieces, but the model has embeddings of 37"):
+        family.create(folder, SMALL, None, "cpu")
 
 
 def test_the_family_is_declared_and_both_lengths_are_required():

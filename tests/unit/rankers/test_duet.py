@@ -1,6 +1,7 @@
 """Duet v2: its sizes, its parts by hand, its texts, its gradients, and what a checkpoint keeps."""
 
 import json
+import math
 
 import jsonschema
 import numpy as np
@@ -203,18 +204,33 @@ def test_it_starts_from_pre_trained_vectors_and_from_zeros_where_a_word_has_none
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        (
-            {"passage_words": 6},
-            "a passage of 6 words has no pool of 5 windows of 3 words; raise settings.passage_words to 7 or more",
-        ),
-        ({"query_words": 2}, "a query of 2 words has no window of 3; raise settings.query_words"),
+        ({"passage_words": 6}, "a passage of 6 words has no pool of 5 windows of 3 words; raise passage_words to 7 or more"),
+        ({"query_words": 2}, "a query of 2 words has no window of 3; raise query_words"),
         ({"window": 6}, "a query of 5 words has no window of 6"),
     ],
 )
 def test_sizes_that_do_not_fit_together_are_refused(folder, changes, said):
     with pytest.raises(InputError, match=said):
-        duet.Ranker(duet_settings(**changes), folder)
-    assert duet.Ranker(duet_settings(passage_words=7), folder).sizes.pools == 1
+        duet.create(folder, duet_model(**changes), [], "cpu")
+    assert duet.create(folder, duet_model(passage_words=7), [], "cpu").sizes.pools == 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"passage_words": 7},  # one pool
+        {"passage_words": 3, "pool": 1},  # of one window, the whole passage
+        {"passage_words": 1, "query_words": 1, "window": 1, "pool": 1},
+        {"window": 5, "pool": 1, "passage_words": 5},  # a window as wide as query and passage
+    ],
+)
+def test_a_passage_of_no_word_and_one_of_all_its_words_have_a_score_whatever_the_windows(folder, changes):
+    ranker = alive(duet.create(folder, duet_model(**changes), [], "cpu")).eval()
+    texts = ["", "pool", " ".join(["pool price"] * 20), "unheard of", ""]
+    for query in ("", "pool", " ".join(["pool"] * 20)):
+        found = scores(ranker, query, *texts)
+        assert len(found) == 5 and all(map(math.isfinite, found)) and found[0] == found[4] == scores(ranker, query, "")[0]
 
 
 def test_a_vocabulary_without_any_idf_is_refused(tmp_path):

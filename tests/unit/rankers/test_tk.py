@@ -14,6 +14,7 @@ import torch
 from epic.core.files import InputError
 from epic.corpus.text_files import Triple
 from epic.experiment.families import declared
+from epic.experiment.fits import unmet
 from epic.experiment.strict_schema import Validator
 from epic.rankers import family, pairs, tk
 from epic.training.examples import Example
@@ -54,11 +55,9 @@ def test_tk_is_a_family_of_words_and_declares_its_stages():
 
 
 def refusals(**changes):
-    model = {"settings": deepcopy(PAPER) | changes, "encoder": None, "start": None}
-    return [
-        f"{'.'.join(map(str, error.absolute_path))}: {error.message}"
-        for error in Validator(declared("tk").settings).iter_errors(model)
-    ]
+    model, found = {"settings": deepcopy(PAPER) | changes, "encoder": None, "start": None}, declared("tk")
+    errors = [(tuple(error.absolute_path), error.message) for error in Validator(found.settings).iter_errors(model)]
+    return [f"{'.'.join(map(str, place))}: {said}" for place, said in (*errors, *unmet(found.fits, model["settings"], {}))]
 
 
 @pytest.mark.parametrize("layers", [1, 3])
@@ -70,8 +69,10 @@ def test_the_paper_s_settings_are_taken(layers):
     ("changes", "message"),
     [
         ({"heads": 10}, "settings.heads: 10 is not one of"),
-        ({"heads": 8, "projection": 36}, "settings.projection: 36 is not a multiple of 8"),
-        ({"dimensions": 301}, "settings.dimensions: 301 is not a multiple of 2"),
+        ({"heads": 8, "projection": 36}, "settings.projection: heads (8) must divide projection (36)"),
+        ({"dimensions": 301}, "settings.dimensions: dimensions (301) must be even"),
+        ({"dimensions": 8}, "settings.dimensions: dimensions (8) must be no fewer than heads (16)"),
+        ({"dimensions": 0}, "settings.dimensions: 0 is less than the minimum"),
         ({"layers": 0}, "settings.layers: 0 is less than the minimum"),
         ({"hidden": 3}, "'hidden' was unexpected"),
         ({"words": SETTINGS["words"] | {"tokeniser": "spaces"}}, "settings.words.tokeniser: 'spaces' is not one of"),
@@ -86,9 +87,9 @@ def test_settings_that_cannot_be_are_refused_before_any_job(changes, message):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"heads": 3}, r"heads \(3\) must divide projection \(4\): each head has an equal part"),
-        ({"dimensions": 7}, r"dimensions \(7\) must be even, and no fewer than heads \(2\)"),
-        ({"heads": 4, "dimensions": 2}, r"dimensions \(2\) must be even, and no fewer than heads \(4\)"),
+        ({"heads": 3}, r"settings\.projection: heads \(3\) must divide projection \(4\): each head has an equal part"),
+        ({"dimensions": 7}, r"settings\.dimensions: dimensions \(7\) must be even"),
+        ({"heads": 4, "dimensions": 2}, r"dimensions \(2\) must be no fewer than heads \(4\)"),
     ],
 )
 def test_sizes_that_allennlp_would_refuse_are_refused_by_the_code_too(folder, changes, message):
