@@ -43,7 +43,7 @@ def train_in(folder, name, kill=None):
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
     state, validation = (
         State(folder / f"{name}-state", "key", itertools.count(0, 1000).__next__),
-        Validation(QUERIES, QRELS, RUN, 512),
+        Validation(QUERIES, QRELS, RUN, 512, "RR@10"),
     )
     train(tk, ranker, examples, validation, settings(patience=9), "hinge", 7, state)
     tk.save(ranker, folder / name, str)

@@ -67,7 +67,7 @@ def train_in(folder, encoder, formulation, name, kill=None, seconds=0):
     model = EpicModel.from_encoder(encoder, formulation, seed=7)
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
     clock = itertools.count(0, seconds).__next__
-    state, validation = State(folder / f"{name}-state", "key", clock), Validation(QUERIES, QRELS, RUN, 512)
+    state, validation = State(folder / f"{name}-state", "key", clock), Validation(QUERIES, QRELS, RUN, 512, "RR@10")
     history = train(family, model, examples, validation, settings(patience=9), "cross-entropy", 7, state)
     model.save_pretrained(folder / name)
     write_history(history, folder / f"{name}.tsv")

@@ -98,7 +98,7 @@ def evaluate(queries: int, folder: Path, out: Path):
     texts.write_text("".join(f"{query}\ta question\n" for query in range(queries)))
     qrels.write_text("".join(f"{query} 0 {37 * query + query % 12} 1\n" for query in range(queries)))
     paths = run, answered(texts, run), texts, qrels, counted(texts, qrels)
-    return lambda: evaluate(*paths, HITS, 1, out)
+    return lambda: evaluate(*paths, ["RR@10", "nDCG@10", "AP", f"R@{HITS}"], out)
 
 
 if __name__ == "__main__":

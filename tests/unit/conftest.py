@@ -110,7 +110,7 @@ def examples(tmp_path):
 def validation():
     from epic.training.validation import Validation
 
-    return Validation(QUERIES, QRELS, RUN, token_budget=512)
+    return Validation(QUERIES, QRELS, RUN, 512, "RR@10")
 
 
 @pytest.fixture(params=["paper", "released"])

@@ -10,7 +10,6 @@ with stage(snakemake):
         queries_path=snakemake.input.queries,
         qrels_path=snakemake.input.qrels,
         counts_path=snakemake.input.counts,
-        hits=snakemake.params.hits,
-        relevance=snakemake.params.relevance,
+        measures=snakemake.params.measures,
         out=snakemake.output.values,
     )

@@ -13,5 +13,5 @@ with stage(snakemake):
     scored = family(params.family).score_run(
         head(first, params.max_cutoff), files, params.compute, snakemake.resources.token_budget
     )
-    values = curve(read_judgments(files.qrels, files.counts), first, scored, params.max_cutoff, params.relevance)
-    write_cutoff(values, snakemake.output.cutoff, params.min_cutoff)
+    values = curve(read_judgments(files.qrels, files.counts), first, scored, params.max_cutoff, params.measure)
+    write_cutoff(values, params.measure, snakemake.output.cutoff, params.min_cutoff)
