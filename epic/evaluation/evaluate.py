@@ -9,20 +9,20 @@ from epic.core.tables import read_table, write_table
 from epic.corpus.query_counts import read_judgments, refuse_other_queries
 from epic.corpus.runs import ranked_lists, refuse_lost_queries
 from epic.corpus.text_files import read_queries
-from epic.evaluation.measures import measure_named, values_of
+from epic.evaluation.measures import Measure, values_of
 
 log = logging.getLogger(__name__)
 ROUNDING = 1e-9  # a sum of shares may be a hair above 1
 
 
-def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, measures: list[str], out) -> None:
+def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, measures: list[Measure], out) -> None:
     """Write the values of every judged query as TSV; refuse a run that has queries of another set, or lacks some of this one.
 
-    answers_path: the queries without hits; counts_path: the numbers of queries and judgments that there must be; measures: by
-    their names, a column each.
+    answers_path: the queries without hits; counts_path: the numbers of queries and judgments that there must be; measures: a
+    column each.
     """
     known, qrels = read_queries(queries_path), read_judgments(qrels_path, counts_path)
-    wanted, answered = [measure_named(name) for name in measures], set()
+    answered = set()
     refuse_other_queries(queries_path, len(known), counts_path)
 
     def lists():
@@ -32,10 +32,10 @@ def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, meas
             answered.add(query_id)
             yield query_id, [hit.doc_id for hit in found]
 
-    values = values_of(qrels, lists(), wanted)
+    values = values_of(qrels, lists(), measures)
     refuse_lost_queries(run_path, answers_path, known, answered)
     log.info("%d of %d judged queries have hits", len(answered & qrels.keys()), len(qrels))
-    frame = pd.DataFrame.from_dict(values, orient="index", columns=measures)
+    frame = pd.DataFrame.from_dict(values, orient="index", columns=[measure.name for measure in measures])
     write_table(frame.rename_axis("query_id"), out)
 
 

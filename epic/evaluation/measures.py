@@ -1,6 +1,6 @@
 """Measures of a ranking, query by query: as the official scripts have them, but by rank and never by score.
 
-Measures have the names that ir_measures gives them (`epic.experiment.measure_names`).
+Which measures there are, and how each is computed, is in `epic.experiment.measure_names`: a new one is no reason to train again.
 """
 
 import math
@@ -11,10 +11,7 @@ from typing import NamedTuple
 import pytrec_eval
 
 from epic.core.files import InputError
-from epic.experiment.measure_names import parts_of
 
-TREC_EVAL = {"RR": "recip_rank", "AP": "map", "Rprec": "Rprec", "nDCG": "ndcg"}  # of all hits
-TREC_EVAL_CUT = {"P": "P", "nDCG": "ndcg_cut", "R": "recall"}  # of the first ones; RR is that of a shorter list
 QUERIES_AT_A_TIME = 500  # so that memory does not grow with the run
 Qrels = dict[str, dict[str, int]]
 
@@ -26,13 +23,6 @@ class Measure(NamedTuple):
     trec_eval: str
     relevance: int
     depth: int | None
-
-
-def measure_named(name: str) -> Measure:
-    """Return the measure that ir_measures calls so."""
-    family, grade, cut = parts_of(name)
-    trec_eval = TREC_EVAL[family] if cut is None or family not in TREC_EVAL_CUT else f"{TREC_EVAL_CUT[family]}_{cut}"
-    return Measure(name, trec_eval, grade, cut)
 
 
 def values_of(qrels: Qrels, lists: Iterable[tuple[str, list[str]]], wanted: list[Measure]) -> dict[str, list[float]]:
@@ -71,7 +61,7 @@ def mean(values) -> float:
     return math.fsum(values) / len(values)
 
 
-def mean_of(qrels: Qrels, ranked: dict[str, list[str]], name: str) -> float:
+def mean_of(qrels: Qrels, ranked: dict[str, list[str]], measure: Measure) -> float:
     """Return the mean of a measure over all judged queries; ranked: query id -> document ids in rank order."""
-    found = values_of(qrels, ranked.items(), [measure_named(name)])
+    found = values_of(qrels, ranked.items(), [measure])
     return mean(value for (value,) in found.values())

@@ -7,7 +7,8 @@ from epic.core.files import InputError
 from epic.experiment.families import declared
 from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
-from epic.experiment.measure_names import AT_DEPTH, from_grade, recall_depth, spoken
+from epic.experiment.measure_labels import spoken
+from epic.experiment.measure_names import AT_DEPTH, from_grade, recall_depth
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
 from epic.experiment.timing_checks import timing_problems

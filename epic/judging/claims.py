@@ -11,7 +11,8 @@ import yaml
 
 from epic.core.files import InputError, write_json, write_text
 from epic.core.markdown import markdown_table, plain
-from epic.experiment.measure_names import KNOWN, is_known, spoken
+from epic.experiment.measure_labels import spoken
+from epic.experiment.measure_names import KNOWN, is_known
 from epic.judging.checks import CHECKS, OF_MEASURE, OF_SELECTION, WITHOUT_MODEL
 from epic.judging.evidence import Evidence, Found, UncheckedError
 from epic.judging.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said

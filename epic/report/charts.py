@@ -5,7 +5,7 @@ of their own.
 """
 
 from epic.core.files import read_json
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.report.figures import PAPER_BLUE, drawable, drawn
 
 MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")

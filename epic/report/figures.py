@@ -5,7 +5,7 @@ from pathlib import Path
 
 from epic.core.files import InputError, replacing
 from epic.core.visible import one_line
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.training.history import best_of, read_histories
 from epic.vectors.frequencies import read_frequencies, share_up_to
 

@@ -5,7 +5,7 @@ import pandas as pd
 from epic.core.files import read_json, write_text
 from epic.core.markdown import as_text, code, markdown_table, plain
 from epic.evaluation.significance import compare, holm, paired, side_by_side
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.judging.rows import published_ms
 from epic.latency.timings import overhead
 from epic.report.row_page import published_lines, remarked

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from epic.core.files import read_json, write_text
 from epic.core.visible import visible
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.judging import claims, verdicts
 from epic.judging.evidence import paired_timings
 from epic.latency.timings import overhead

@@ -8,7 +8,7 @@ from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.core.terminal import columns
 from epic.core.visible import one_line, visible
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 
 WIDTH = 100
 HEADER = ("", "", "published", "ours", "ms/query")

@@ -7,7 +7,7 @@ import pandas as pd
 from epic.core.files import read_json, write_json, write_text
 from epic.core.markdown import markdown_table, plain
 from epic.core.visible import one_line, visible
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.judging.rows import comparison_of, coverage_of, published_ms
 from epic.judging.verdicts import over_the_table, said
 

@@ -1,7 +1,7 @@
 """Effectiveness against milliseconds: what each system gains, and what a query costs."""
 
 from epic.core.files import read_json
-from epic.experiment.measure_names import spoken
+from epic.experiment.measure_labels import spoken
 from epic.report.charts import PANELS, below, distinct, series_of, styles, titles, together
 from epic.report.figures import drawable, drawn
 from epic.report.labels import Label, place

@@ -93,7 +93,7 @@ def _result(entry: dict, histories: list[list[Iteration]], chosen_by: str | None
 
 
 def _best(history: list[Iteration], measure: str) -> list[str]:
-    from epic.experiment.measure_names import spoken
+    from epic.experiment.measure_labels import spoken
 
     best = best_of(history)
     return [

@@ -6,7 +6,7 @@ from epic.corpus.documents import Documents
 from epic.corpus.query_counts import read_judgments
 from epic.corpus.runs import Run, ranked, read_whole_run
 from epic.corpus.text_files import read_queries
-from epic.evaluation.measures import mean_of
+from epic.evaluation.measures import Measure, mean_of
 from epic.experiment.settings import TrainSettings
 
 
@@ -17,10 +17,10 @@ class Validation(NamedTuple):
     qrels: dict[str, dict[str, int]]
     run: Run
     token_budget: int
-    measure: str  # of judgments from the grade on that counts, such as AP(rel=2)
+    measure: Measure
 
 
-def open_validation(files, settings: TrainSettings, measure: str) -> Validation:
+def open_validation(files, settings: TrainSettings, measure: Measure) -> Validation:
     """Open the judged validation queries with the first hits of their first-stage run; files: named inputs of training."""
     qrels = read_judgments(files.validation_qrels, files.validation_counts)
     run = read_whole_run(files.validation_run, files.validation_answers, settings.validation_hits)

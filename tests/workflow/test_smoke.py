@@ -11,6 +11,7 @@ import yaml
 
 from epic.first_stage.anserini import complaint
 from tests.conftest import ROOT
+from tests.measures import measure
 from tests.published import leaks, telling
 from tests.workflow.conftest import command
 
@@ -190,7 +191,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
         first, qrels = read_run(results / f"retrieve/bm25/{query_set}.run"), read_qrels(results / f"data/{query_set}.qrels.txt")
         vectors = weigh(partial(query_vector, model), read_queries(results / f"data/{query_set}.queries.tsv"))
         run = rerank(first, unpruned_scores(model, documents, vectors, first, 4096), "keep")
-        return mean_of(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()}, "RR@10")
+        return mean_of(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()}, measure("RR@10"))
 
     untrained = EpicModel.from_encoder(results / "encoder" / "minilm", name, seed=42).eval()
     trained = EpicModel.from_pretrained(results / "train" / name / "checkpoint")

@@ -2,6 +2,7 @@
 
 from epic.core.stage import stage
 from epic.evaluation.evaluate import evaluate
+from epic.evaluation.measures import Measure
 
 with stage(snakemake):
     evaluate(
@@ -10,6 +11,6 @@ with stage(snakemake):
         queries_path=snakemake.input.queries,
         qrels_path=snakemake.input.qrels,
         counts_path=snakemake.input.counts,
-        measures=snakemake.params.measures,
+        measures=[Measure(**measure) for measure in snakemake.params.measures],
         out=snakemake.output.values,
     )

@@ -6,7 +6,8 @@ import ir_measures
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment.measure_names import AT_DEPTH, KNOWN, Parts, from_grade, is_known, on_set, parts_of, recall_depth, spoken
+from epic.experiment.measure_labels import spoken
+from epic.experiment.measure_names import AT_DEPTH, KNOWN, Parts, computed, from_grade, is_known, on_set, parts_of, recall_depth
 from epic.experiment.strict_schema import Validator
 from tests.conftest import ROOT
 from tests.written import schema
@@ -29,7 +30,7 @@ ODD = [
     "RR@10\n",
     "R@hits",
 ]
-HERE = ROOT / "epic" / "experiment" / "measure_names.py"
+HERE = [ROOT / "epic" / "experiment" / f"measure_{name}.py" for name in ("names", "labels")]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,16 +82,26 @@ def test_only_recall_has_a_depth_that_must_have_been_asked_for():
     assert [recall_depth(name) for name in ("R@20", "R(rel=2)@20", "R@hits", "P@5", "Rprec", "RR@10")] == [20, 20] + [None] * 4
 
 
+def test_jobs_are_told_how_a_measure_is_computed():
+    usual = [computed(name) for name in ("RR@10", "RR(rel=2)@10", "nDCG@10", "AP", "R(rel=2)@1000")]
+    assert [tuple(one.values()) for one in usual] == [  # as results were made with, before measures were a setting
+        ("RR@10", "recip_rank", 1, 10),
+        ("RR(rel=2)@10", "recip_rank", 2, 10),
+        ("nDCG@10", "ndcg_cut_10", 1, 10),
+        ("AP", "map", 1, None),
+        ("R(rel=2)@1000", "recall_1000", 2, 1000),
+    ]
+    car = [tuple(computed(name).values())[1:] for name in ("RR", "Rprec", "P@5", "nDCG")]
+    assert car == [("recip_rank", 1, None), ("Rprec", 1, None), ("P_5", 1, 5), ("ndcg", 1, None)]
+
+
 def test_no_other_module_knows_a_measure_by_its_name():
     """A measure is a setting of the experiment; what is published and claimed, and experiments, name theirs."""
-    facts = [ROOT / "workflow" / "experiments", ROOT / "workflow" / "resources"]
+    facts = [ROOT / "workflow" / name for name in ("experiments", "resources", "schemas")]  # patterns of names in the last
     paths = [path for folder in ("epic", "workflow") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
-    read = [path for path in paths if path != HERE and path.suffix != ".pyc" and not any(at in path.parents for at in facts)]
+    read = [path for path in paths if path.suffix != ".pyc" and path not in HERE and not any(at in path.parents for at in facts)]
     assert len(read) > 250
-    named = re.compile(r"RR@\d|\bMRR\b|\bMAP\b|\bRprec\b|[\"'](RR|AP|nDCG@\d+|P@\d+|R@\d+)[\"']")
-    computing = ROOT / "epic" / "evaluation" / "measures.py"  # which kind is called what in trec_eval
-    schemas = ROOT / "workflow" / "schemas"  # patterns of names
-    for path in read:
-        text = path.read_text(encoding="utf-8")
-        assert not re.search(r"RR@\d", text), path
-        assert path == computing or schemas in path.parents or not named.search(text), path
+    named = re.compile(r"RR@\d|\b(MRR|MAP|Rprec|R-prec)\b|[\"'](RR|AP|nDCG@\d+|P@\d+|R@\d+)[\"']")
+    assert [path for path in read if named.search(path.read_text(encoding="utf-8"))] == []
+    assert "RR@10" not in (ROOT / "workflow" / "schemas" / "experiment.schema.yaml").read_text()
+    assert all(named.search(path.read_text()) for path in HERE) and named.search('read_values(path, "AP")')

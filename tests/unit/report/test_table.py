@@ -196,7 +196,7 @@ def test_whatever_a_text_says_latex_sets_it(records, text):
         r"\\(?:textbackslash|textasciitilde|textasciicircum|textasciigrave)\{\}|\\[&%$#_{}]|\$[<>|]\$|\{[][*]\}", "", written
     )
     assert not set(without) & set('\\&%$#_{}~^<>|`[]*\n"')
-    tame = latex([record | {"label": "x", "group": "y"} if record is records[0] else record for record in records], "z")
+    tame = latex([record | {"label": "x", "group": "y"} if record is records[0] else record for record in records], "RR@10", "z")
     lines, expected = (re.split(r"\\\\\n", found)[:-1] for found in (page, tame))
     assert [re.sub(r"\\&", "", line).count("&") for line in lines] == [line.count("&") - line.count(r"\&") for line in expected]
 
