@@ -3,6 +3,7 @@
 import itertools
 import logging
 
+from tests.measures import measure
 from tests.training import QRELS, QUERIES, RUN, make_deadly, settings
 
 
@@ -29,7 +30,7 @@ def train_pairs_in(folder, side, entry, name, kill=None, seconds=0, changes=None
     ranker = kind.create(side, entry, None, "cpu")
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
     state = State(folder / f"{name}-state", "key", itertools.count(0, seconds).__next__)
-    validation, how = Validation(QUERIES, QRELS, RUN, 512), settings(**{"patience": 9} | (changes or {}))
+    validation, how = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10")), settings(**{"patience": 9} | (changes or {}))
     history = train(kind, ranker, examples, validation, how, entry["loss"], entry["seed"], state)
     kind.save(ranker, folder / name, str)
     write_history(history, folder / f"{name}.tsv")

@@ -1,6 +1,7 @@
 """A small TK: a vocabulary in a folder, and settings that differ from each other wherever a mistake could hide."""
 
 from epic.corpus.vocabulary import Word, write
+from tests.measures import measure
 
 SETTINGS = {
     "layers": 2, "heads": 2, "projection": 4, "feed_forward": 5, "dimensions": 8, "query_words": 4, "passage_words": 7,
@@ -43,7 +44,7 @@ def train_in(folder, name, kill=None):
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
     state, validation = (
         State(folder / f"{name}-state", "key", itertools.count(0, 1000).__next__),
-        Validation(QUERIES, QRELS, RUN, 512),
+        Validation(QUERIES, QRELS, RUN, 512, measure("RR@10")),
     )
     train(tk, ranker, examples, validation, settings(patience=9), "hinge", 7, state)
     tk.save(ranker, folder / name, str)

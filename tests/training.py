@@ -9,6 +9,7 @@ import signal
 from epic.corpus.runs import ScoredDoc
 from epic.corpus.triples import sample
 from epic.experiment.settings import TrainSettings
+from tests.measures import measure
 
 QRELS = {"q1": {"0": 1}, "q2": {"1": 1, "2": 1}}
 RUN = {"q1": [ScoredDoc(doc, 1.0) for doc in "012"], "q2": [ScoredDoc(doc, 1.0) for doc in "120"]}
@@ -67,7 +68,7 @@ def train_in(folder, encoder, formulation, name, kill=None, seconds=0):
     model = EpicModel.from_encoder(encoder, formulation, seed=7)
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
     clock = itertools.count(0, seconds).__next__
-    state, validation = State(folder / f"{name}-state", "key", clock), Validation(QUERIES, QRELS, RUN, 512)
+    state, validation = State(folder / f"{name}-state", "key", clock), Validation(QUERIES, QRELS, RUN, 512, measure("RR@10"))
     history = train(family, model, examples, validation, settings(patience=9), "cross-entropy", 7, state)
     model.save_pretrained(folder / name)
     write_history(history, folder / f"{name}.tsv")

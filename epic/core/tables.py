@@ -22,10 +22,11 @@ def write_table(frame: "pd.DataFrame", path) -> None:
         frame.to_csv(draft, sep="\t", quoting=QUOTE_NONE, lineterminator="\n")
 
 
-def read_table(path, about: str, keys: list[str], number: str, dtype: str) -> "pd.DataFrame":
+def read_table(path, about: str, keys: list[str], number: str | None, dtype: str) -> "pd.DataFrame":
     """Read what `write_table` wrote: `keys` are the first columns and become the index, all others are numbers of one type.
 
-    about: the contents of such tables, and number: a column that each has. A damaged or empty table is refused.
+    about: the contents of such tables, and number: a column that each has, None if only some column. A damaged or empty table
+    is refused.
     """
     import numpy as np
     import pandas as pd  # importing it takes half a second: only jobs that read a table pay for it
@@ -41,8 +42,9 @@ def read_table(path, about: str, keys: list[str], number: str, dtype: str) -> "p
             frame = pd.read_csv(io.BytesIO(data), dtype=types, **exact)
         if list(frame.columns) != data.split(b"\n", 1)[0].decode().split("\t"):
             raise ValueError("a column has no name, or that of another")  # pandas would make one up
-        if list(frame.columns[: len(keys)]) != keys or number not in frame or frame.empty:
-            raise ValueError(f"it has no rows or no columns {', '.join([*keys, number])}")
+        numbers = list(frame.columns[len(keys) :])
+        if list(frame.columns[: len(keys)]) != keys or not numbers or number not in (None, *numbers) or frame.empty:
+            raise ValueError(f"it has no rows or no columns {', '.join([*keys, number or 'of numbers'])}")
         frame = frame.set_index(keys)
         if not frame.index.is_unique or not np.isfinite(frame.to_numpy()).all():
             raise ValueError("a row stands twice, or a value is not finite")

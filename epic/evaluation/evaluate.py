@@ -10,32 +10,19 @@ from epic.corpus.query_counts import read_judgments, refuse_other_queries
 from epic.corpus.runs import ranked_lists, refuse_lost_queries
 from epic.corpus.text_files import read_queries
 from epic.evaluation.measures import Measure, values_of
-from epic.experiment.settings import reciprocal_rank
 
 log = logging.getLogger(__name__)
 ROUNDING = 1e-9  # a sum of shares may be a hair above 1
 
 
-def measures(hits: int, relevance: int) -> list[Measure]:
-    """List the measures of a query set: recall only at the depth that was asked for."""
-    graded = f"(rel={relevance})" if relevance > 1 else ""
-    found = [Measure("RR@10", "recip_rank", 1, 10), Measure("nDCG@10", "ndcg_cut_10", 1, 10)]
-    if graded:
-        found.append(Measure(reciprocal_rank(relevance), "recip_rank", relevance, 10))
-    return [
-        *found,
-        Measure(f"AP{graded}", "map", relevance, None),
-        Measure(f"R{graded}@{hits}", f"recall_{hits}", relevance, None),
-    ]
-
-
-def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, hits: int, relevance: int, out) -> None:
+def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, measures: list[Measure], out) -> None:
     """Write the values of every judged query as TSV; refuse a run that has queries of another set, or lacks some of this one.
 
-    answers_path: the queries without hits; counts_path: the numbers of queries and judgments that there must be.
+    answers_path: the queries without hits; counts_path: the numbers of queries and judgments that there must be; measures: a
+    column each.
     """
     known, qrels = read_queries(queries_path), read_judgments(qrels_path, counts_path)
-    wanted, answered = measures(hits, relevance), set()
+    answered = set()
     refuse_other_queries(queries_path, len(known), counts_path)
 
     def lists():
@@ -45,14 +32,14 @@ def evaluate(run_path, answers_path, queries_path, qrels_path, counts_path, hits
             answered.add(query_id)
             yield query_id, [hit.doc_id for hit in found]
 
-    values = values_of(qrels, lists(), wanted)
+    values = values_of(qrels, lists(), measures)
     refuse_lost_queries(run_path, answers_path, known, answered)
     log.info("%d of %d judged queries have hits", len(answered & qrels.keys()), len(qrels))
-    frame = pd.DataFrame.from_dict(values, orient="index", columns=[measure.name for measure in wanted])
+    frame = pd.DataFrame.from_dict(values, orient="index", columns=[measure.name for measure in measures])
     write_table(frame.rename_axis("query_id"), out)
 
 
-def read_values(path, metric: str = "RR@10") -> pd.DataFrame:
+def read_values(path, metric: str | None = None) -> pd.DataFrame:
     """Read what `evaluate` wrote: a row for each query, by its id, and a column for each measure, `metric` among them."""
     frame = read_table(path, "per-query values", keys=["query_id"], number=metric, dtype="float64")
     outside = ((frame < -ROUNDING) | (frame > 1 + ROUNDING)).any(axis="columns")

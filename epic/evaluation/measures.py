@@ -1,6 +1,6 @@
-"""Measures of a ranking, query by query: MRR@10 as the official script has it, by rank and never by score.
+"""Measures of a ranking, query by query: as the official scripts have them, but by rank and never by score.
 
-Measures have the names that ir_measures gives them. For graded judgments, `(rel=2)` is the lowest grade that counts.
+Which measures there are, and how each is computed, is in `epic.experiment.measure_names`: a new one is no reason to train again.
 """
 
 import math
@@ -61,7 +61,7 @@ def mean(values) -> float:
     return math.fsum(values) / len(values)
 
 
-def mrr_at_10(qrels: Qrels, ranked: dict[str, list[str]], relevance: int = 1) -> float:
-    """Return MRR@10 over all judged queries; ranked: query id -> document ids in rank order."""
-    found = values_of(qrels, ranked.items(), [Measure("RR@10", "recip_rank", relevance, 10)])
+def mean_of(qrels: Qrels, ranked: dict[str, list[str]], measure: Measure) -> float:
+    """Return the mean of a measure over all judged queries; ranked: query id -> document ids in rank order."""
+    found = values_of(qrels, ranked.items(), [measure])
     return mean(value for (value,) in found.values())

@@ -12,8 +12,8 @@ CELLS = 4_000_000  # of a table of draws, so that memory stays bounded
 def bootstrap_interval(differences, level: float) -> list[float]:
     """Return the percentile interval of the mean difference over resampled queries.
 
-    Reciprocal ranks at 10 have a hundred distinct differences at most, so a resample draws how often each one occurs.
-    This has the same distribution as drawing the queries themselves, at a fraction of the time.
+    Many queries share a difference (of reciprocal ranks within ten hits there are a hundred at most), so a resample draws how
+    often each one occurs. This has the same distribution as drawing the queries themselves, at a fraction of the time.
     """
     values, counts = np.unique(differences, return_counts=True)
     shares, size = counts / counts.sum(), len(differences)

@@ -7,14 +7,14 @@ from pathlib import Path
 import jsonschema
 
 from epic.core.files import ROOT, InputError
-from epic.experiment.expansion import Expansion, ExperimentError, expand
+from epic.experiment.expansion import WITHOUT_TOLERANCE, Expansion, ExperimentError, expand
+from epic.experiment.measure_names import KNOWN, is_known
 from epic.experiment.problems import Problem, problems
 from epic.experiment.strict_schema import Validator, is_number, odd_texts, words_of
 from epic.experiment.yaml_lines import Place, Written, read_yaml
 
 SCHEMA = ROOT / "workflow" / "schemas" / "experiment.schema.yaml"
 PUBLISHED = ROOT / "workflow" / "resources" / "published.yaml"
-METRICS = ("RR@10", "nDCG@10", "R@1000", "ms/query")
 NAME = re.compile(r"[a-z][a-z0-9_-]*")
 FORMERLY = {("encode", "max_terms"): "say keep, a list of all numbers of kept terms: [100, 1000, 2000] in place of 2000"}
 OPTIONAL = ("weighters", "generators")  # keys of an experiment that may be left out
@@ -86,7 +86,7 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
                 yield (key, number), f"expected an id, a text; found {item.get('id')!r:.60}"
 
 
-def read_published(path, metrics: tuple[str, ...] = METRICS) -> dict:
+def read_published(path) -> dict:
     """Read the published values of the literature: conditions, and by row a list of source, query set, metric and value."""
     written = read_yaml(path)
     said = written.value
@@ -99,10 +99,10 @@ def read_published(path, metrics: tuple[str, ...] = METRICS) -> dict:
             where = f"{path} line {written.line(('rows', name, number))}: {name}"
             if not isinstance(entry, dict) or entry.keys() != {"source", "query_set", "metric", "value"}:
                 raise InputError(f"{where}: expected source, query_set, metric and value")
-            if entry["metric"] not in metrics or not is_number(entry["value"]):
-                raise InputError(
-                    f"{where}: expected a number of one of {', '.join(metrics)}, found {entry['value']!r} of {entry['metric']}"
-                )
+            known = entry["metric"] == WITHOUT_TOLERANCE or is_known(entry["metric"])
+            if not known or not is_number(entry["value"]):
+                said = f"found {entry['value']!r} of {entry['metric']!r:.60}"
+                raise InputError(f"{where}: expected a number of {KNOWN} or {WITHOUT_TOLERANCE}, {said}")
     return said
 
 

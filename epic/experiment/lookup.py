@@ -5,7 +5,7 @@
 
 from epic.core.files import InputError
 from epic.experiment.families import declared
-from epic.experiment.settings import reciprocal_rank
+from epic.experiment.measure_names import computed, from_grade, on_set
 
 AT_A_TIME = ("token_budget", "vocabulary_block", "validation_token_budget", "shards", "passages")  # no vector depends on them
 OF_TRAINING = ("id", "family", "settings", "encoder", "start", "loss", "seed")  # of a model: all other keys only show it
@@ -60,7 +60,13 @@ def relevance_of(settings: dict, query_set: str) -> int:
 
 def metric_of(settings: dict, query_set: str) -> str:
     """Return the measure by which a query set's systems are compared."""
-    return reciprocal_rank(relevance_of(settings, query_set))
+    return from_grade(settings["evaluate"]["measure"], relevance_of(settings, query_set))
+
+
+def measures_on(settings: dict, query_set: str) -> list[dict]:
+    """Return the measures that are computed for every query of a set."""
+    said, found = settings["evaluate"], find(settings["query_sets"], query_set, "query set")
+    return [computed(name) for name in on_set(said["measures"], said["measure"], found["relevance"], found["hits"])]
 
 
 def keeps_stores(settings: dict) -> bool:
@@ -145,14 +151,14 @@ def family_of_row(settings: dict, row: dict) -> str | None:
     return find(settings["models"], row["model"])["family"] if "model" in row else None
 
 
-def validation_relevance(settings: dict) -> int:
-    """Return the lowest grade that counts for the validation queries."""
-    return relevance_of(settings, validation_set(settings))
+def validation_measure(settings: dict) -> dict:
+    """Return the measure by which training chooses a model, on the validation queries."""
+    return computed(from_grade(settings["evaluate"]["selection"], relevance_of(settings, validation_set(settings))))
 
 
-def tuning_relevance(settings: dict) -> int:
-    """Return the lowest grade that counts for the tuning queries."""
-    return relevance_of(settings, tuning_set(settings))
+def tuning_measure(settings: dict) -> dict:
+    """Return the measure by which a cut-off is chosen, on the tuning queries."""
+    return computed(from_grade(settings["evaluate"]["selection"], relevance_of(settings, tuning_set(settings))))
 
 
 def bm25_of(settings: dict, first_stage: str) -> dict:

@@ -36,8 +36,3 @@ class EncodeSettings:
     keep: list[int]  # kept terms of a passage, ascending: a layer for each
     token_budget: int
     vocabulary_block: int
-
-
-def reciprocal_rank(relevance: int) -> str:
-    """Return the reciprocal rank that counts for a query set: that of its own grade."""
-    return "RR@10" if relevance == 1 else f"RR(rel={relevance})@10"

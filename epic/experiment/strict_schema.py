@@ -10,6 +10,7 @@ from epic.experiment.yaml_lines import Place
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # and what turns the direction of writing
 BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "maxItems")
+EXPLAINED = (*BOUNDS, "pattern")
 NOTE, QUERIES = ("note",), ("texts", "queries")
 LONGEST = 2000  # letters of a text
 
@@ -39,10 +40,10 @@ Validator = jsonschema.validators.extend(
 
 
 def words_of(error) -> str:
-    """Return the message of a schema's error: of a bound with its reason (`because`), and of infinity as what it is."""
+    """Return the message of a schema's error: of a bound or a pattern with its reason (`because`), of infinity as what it is."""
     if error.validator == "type" and isinstance(error.instance, float) and not math.isfinite(error.instance):
         return f"{error.instance} is no finite number"
-    because = error.schema.get("because") if error.validator in BOUNDS else None
+    because = error.schema.get("because") if error.validator in EXPLAINED else None
     return f"{error.message[:300]}{f' ({because})' if because else ''}"
 
 

@@ -33,14 +33,14 @@ def best_iteration(evidence: Evidence, model) -> Found:
 
 
 def effectiveness(evidence: Evidence, model, first_stage, keep) -> Found:
-    """Return MRR@10 of a row, on its own query set."""
+    """Return the value of a row by the measure of the table, on its own query set."""
     row = evidence.row(model, first_stage, keep)
     differs = () if row["query_set"] == row["published_query_set"] else ("query set",)
     return Found(row["ours"], detail=f"on {row['query_set']}", differs=differs)
 
 
 def row_value(evidence: Evidence, model, name) -> Found:
-    """Return MRR@10 of a row that needs no model, such as a published run."""
+    """Return the value of a row that needs no model, such as a published run, by the measure of the table."""
     row = require(evidence.rows, name, f"row {name}")
     return Found(row["ours"], differs=() if row["query_set"] == row["published_query_set"] else ("query set",))
 
@@ -104,10 +104,10 @@ def _equivalence(evidence: Evidence, system: dict, baseline: dict) -> Found:
 
 
 def query_better(evidence: Evidence, model, query, first_stage) -> Found:
-    """Tell whether one query has a higher reciprocal rank with re-ranking than without."""
+    """Tell whether one query has a higher value with re-ranking than without."""
     values = []
     for row in (evidence.row(model, first_stage, "full"), evidence.first(first_stage)):
-        found = read_values(evidence.values[row["id"]])["RR@10"].to_dict()
+        found = read_values(evidence.values[row["id"]], evidence.measure)[evidence.measure].to_dict()
         values.append(require(found, query, f"query {query}"))
     return Found(
         "higher" if values[0] > values[1] else "not higher", values[0] > values[1], f"{values[0]:.3f} and {values[1]:.3f}"
@@ -240,17 +240,8 @@ def expands_to(evidence: Evidence, model, words, term) -> Found:
 WITHOUT_MODEL = {"statistic", "cost", "row_value", "row_ms"}
 _OF_QUALITY = (effectiveness, row_value, better, additive, no_difference, pruned_like_full, pruned_worse, query_better)
 _OF_TEXTS = (strongest_words, stronger_than_half, expands_to, values_at_most)
-_OF_TIME = (
-    cutoff,
-    lower_cutoff,
-    query_vector_ms,
-    score_ms,
-    row_ms,
-    mostly_loading,
-    slower,
-    overhead_ms,
-    speed_up,
-    cost,
-    cost_hours,
-)
+_OF_MODELS_TIME = (cutoff, lower_cutoff, query_vector_ms, score_ms, mostly_loading, slower, overhead_ms, speed_up, cost_hours)
+_OF_TIME = (*_OF_MODELS_TIME, row_ms, cost)
+OF_MEASURE = {check.__name__ for check in _OF_QUALITY}  # what they find is of the table's measure
+OF_SELECTION = {check.__name__ for check in (best_iteration, cutoff, lower_cutoff)}  # of the one that chose it
 CHECKS = {check.__name__: check for check in (statistic, best_iteration, *_OF_QUALITY, *_OF_TEXTS, *_OF_TIME)}

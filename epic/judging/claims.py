@@ -11,7 +11,9 @@ import yaml
 
 from epic.core.files import InputError, write_json, write_text
 from epic.core.markdown import markdown_table, plain
-from epic.judging.checks import CHECKS, WITHOUT_MODEL
+from epic.experiment.measure_labels import spoken
+from epic.experiment.measure_names import KNOWN, is_known
+from epic.judging.checks import CHECKS, OF_MEASURE, OF_SELECTION, WITHOUT_MODEL
 from epic.judging.evidence import Evidence, Found, UncheckedError
 from epic.judging.verdicts import NOT_COMPARABLE, OTHER, ROUNDING, said
 
@@ -19,8 +21,8 @@ HOLDS, FAILS, INCONCLUSIVE, UNCHECKED = "holds", "does not hold", "inconclusive"
 HARDWARE = "hardware"  # never the paper's
 SEEN, UNSEEN = "seen here", "not seen here"
 FAMILY = "epic"  # the family that the paper's claims are about
-KEYS = {"id", "section", "says", "published", "unit", "computed", "needs", "says_why", "tolerance", "at_least", "at_most"}
 RULES = ("tolerance", "at_least", "at_most")
+KEYS = {"id", "section", "says", "published", "unit", "measure", "computed", "needs", "says_why", *RULES}
 
 
 def read_claims(path) -> list[dict]:
@@ -33,6 +35,11 @@ def read_claims(path) -> list[dict]:
             raise InputError(f"{path}: claim {claim['id']} needs either computed or says_why")
         if unknown := [name for name in claim.get("computed", {}) if name not in CHECKS]:
             raise InputError(f"{path}: claim {claim['id']}: no function {unknown[0]}; there are {', '.join(CHECKS)}")
+        if ("measure" in claim) != bool(claim.get("computed", {}).keys() & (OF_MEASURE | OF_SELECTION)):
+            said = "has no measure" if "measure" in claim else "needs the measure that the paper took"
+            raise InputError(f"{path}: claim {claim['id']} {said}")
+        if "measure" in claim and not is_known(claim["measure"]):
+            raise InputError(f"{path}: claim {claim['id']}: there is no measure {claim['measure']}; there are {KNOWN}")
     if len({claim["id"] for claim in claims}) != len(claims):
         raise InputError(f"{path}: an id is given twice")
     return claims
@@ -43,10 +50,22 @@ def check(claim: dict, evidence: Evidence, model: str | None, differs: list[str]
     try:
         ((name, arguments),) = claim["computed"].items()
         found = CHECKS[name](evidence, model, *arguments)
+        other = _other_measure(claim, evidence, name, found)
     except UncheckedError as reason:
         return {"model": model, "ours": None, "verdict": UNCHECKED, "because": [str(reason)], "detail": ""}
-    verdict, because = _verdict(claim, found, [name for name in claim["needs"] if name in (*differs, *found.differs, HARDWARE)])
+    needed = [name for name in claim["needs"] if name in (*differs, *found.differs, HARDWARE)]
+    verdict, because = _verdict(claim, found, needed + other)
     return {"model": model, "ours": found.value, "verdict": verdict, "because": because, "detail": found.detail}
+
+
+def _other_measure(claim: dict, evidence: Evidence, name: str, found: Found) -> list[str]:
+    """Say whether the paper took another measure; a value of another one is none that could stand beside the published one."""
+    theirs, ours = claim.get("measure"), evidence.selection if name in OF_SELECTION else evidence.measure
+    if theirs in (None, ours):
+        return []
+    if name in OF_MEASURE and not isinstance(found.value, str):
+        raise UncheckedError(f"the table shows {spoken(ours)} here, not {spoken(theirs)}")
+    return ["measure"]
 
 
 def _verdict(claim: dict, found: Found, differs: list[str]) -> tuple[str, list[str]]:

@@ -25,6 +25,8 @@ class Evidence:
     """All findings by model, by (model, first stage) or by row; large ones as paths."""
 
     headline: str  # the query set of tests, values and `ours_headline`
+    measure: str  # of tests, values, `ours` and `ours_headline`
+    selection: str  # the measure by which cut-offs and iterations were chosen
     rows: dict[str, dict]  # records of the table for rows that were run
     tests: list[dict]
     values: dict[str, str]  # per-query values, paths
@@ -79,10 +81,13 @@ def require(by_key: dict, key, what: str):
     return by_key[key]
 
 
-def read_evidence(headline: str, table, tests, statistics, cutoffs: dict, by_model: dict, by_row: dict) -> Evidence:
-    """Read the findings of an experiment from paths, or paths by model, by row or (cutoffs) by model and first stage."""
+def read_evidence(evaluated: dict, table, tests, statistics, cutoffs: dict, by_model: dict, by_row: dict) -> Evidence:
+    """Read the findings of an experiment from paths, or paths by model, by row or (cutoffs) by model and first stage.
+
+    evaluated: the headline query set, the measure of the table, and that of selection.
+    """
     return Evidence(
-        headline=headline,
+        **evaluated,
         rows={row["id"]: row for row in read_json(table)["rows"] if row["ours"] is not None},
         tests=[test for family in read_json(tests)["families"] for test in family["tests"]],
         values=by_row["values"],

@@ -67,15 +67,15 @@ def sources_of(timed: dict) -> dict[str, str]:
     return {"effectiveness": "the published run", "latency": ran}
 
 
-def comparison_of(row: dict, headline: str) -> dict:
+def comparison_of(row: dict, headline: str, measure: str) -> dict:
     """Return a row's part of the table: the published value, ours on the same query set or else the headline one, verdict.
 
     The published value is the paper's or, in a row that the paper does not have, the first of another source.
     """
-    published = next(iter(published_values(row)), None)
+    published = next(iter(published_values(row, measure)), None)
     wanted = [published["query_set"] if published else headline, headline, *row["metrics"]]
     query_set = next((name for name in wanted if name in row["metrics"]), headline)
-    ours = {name: row["metrics"].get(name, {}).get("RR@10") for name in (query_set, headline)}
+    ours = {name: row["metrics"].get(name, {}).get(measure) for name in (query_set, headline)}
     found = {"query_set": query_set if row["metrics"] else None, "ours": ours[query_set], "ours_headline": ours[headline]}
     if published is None:
         nothing = {"published": None, "published_query_set": None, "source": None, "tolerance": None, "difference": None}

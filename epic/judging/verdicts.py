@@ -11,7 +11,7 @@ ROUNDING = 1e-12  # 0.31 - 0.30 is a little more than 0.01
 def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
     """Return a published entry with our value, the difference and the verdict, or why there is none.
 
-    Values are compared only if collection, encoder and query set are the same. A higher value is not a match.
+    Values are compared only if collection, encoder, query set and measure are the same. A higher value is not a match.
     """
     if not metrics:
         return entry | {"ours": None, "difference": None, "verdict": NOT_RUN, "because": []}
@@ -20,7 +20,7 @@ def judge(entry: dict, metrics: dict, differs: list[str]) -> dict:
     if entry["metric"] == "ms/query":
         because = [OTHER + "hardware"]
     elif ours is None:
-        because.append(OTHER + "query set")
+        because.append(OTHER + ("measure" if entry["query_set"] in metrics else "query set"))
     if not because and entry["tolerance"] is None:
         because = ["no tolerance is given"]
     if because:
@@ -71,13 +71,13 @@ def delta_relative_improvement(published: tuple[float, float], ours: tuple[float
     return (published[0] - published[1]) / published[1] - (ours[0] - ours[1]) / ours[1]
 
 
-def over_the_table(rows: list[dict], headline: str) -> dict:
+def over_the_table(rows: list[dict], headline: str, measure: str) -> dict:
     """Compare, model by model, the order of the systems, and the gain of each re-ranker over its own first stage.
 
     Our values are all on the headline query set; the published ones are the paper's, which mixes query sets.
     """
-    ours = {row["id"]: row["metrics"][headline]["RR@10"] for row in rows if headline in row["metrics"]}
-    published = {row["id"]: entry for row in rows if (entry := paper_value(row)) and row["id"] in ours}
+    ours = {row["id"]: row["metrics"][headline][measure] for row in rows if headline in row["metrics"]}
+    published = {row["id"]: entry for row in rows if (entry := paper_value(row, measure)) and row["id"] in ours}
     known = [row for row in rows if row["id"] in published]
     first = {row["first_stage"]: row["id"] for row in known if row["kind"] == "first-stage"}
     found = []
@@ -101,12 +101,12 @@ def over_the_table(rows: list[dict], headline: str) -> dict:
     return {"query_set": headline, "models": found}
 
 
-def paper_value(row: dict) -> dict | None:
-    """Return the paper's own MRR@10 of a row, judged; None if the paper has none."""
-    return next((entry for entry in published_values(row) if entry["source"] == "paper"), None)
+def paper_value(row: dict, measure: str) -> dict | None:
+    """Return the paper's own value of a row by a measure, judged; None if the paper has none."""
+    return next((entry for entry in published_values(row, measure) if entry["source"] == "paper"), None)
 
 
-def published_values(row: dict) -> list[dict]:
-    """List every published MRR@10 of a row, judged, the paper's first."""
-    entries = [entry for entry in row["published"] if entry["metric"] == "RR@10"]
+def published_values(row: dict, measure: str) -> list[dict]:
+    """List every published value of a row by a measure, judged, the paper's first."""
+    entries = [entry for entry in row["published"] if entry["metric"] == measure]
     return sorted(entries, key=lambda entry: entry["source"] != "paper")

@@ -5,6 +5,7 @@ of their own.
 """
 
 from epic.core.files import read_json
+from epic.experiment.measure_labels import spoken
 from epic.report.figures import PAPER_BLUE, drawable, drawn
 
 MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
@@ -63,7 +64,7 @@ def note(axes, point, text: str, offset: tuple[int, int] = (4, 4)) -> None:
 
 
 def pruning(table, outs) -> None:
-    """Draw MRR@10 against r: published on the left, ours on the right."""
+    """Draw the table's measure against r: published on the left, ours on the right."""
     found = read_json(table)
     series = series_of([row for row in found["rows"] if row["keep"] is not None])  # a row that precomputes nothing prunes nothing
     looks = styles(series)
@@ -76,7 +77,7 @@ def pruning(table, outs) -> None:
                     axes.plot(*zip(*known, strict=True), label=drawable(name), **looks[name])
             axes.set_xticks(range(len(keeps)), [str(keep) for keep in keeps])
             axes.set_xlabel("r, terms kept per passage")
-            axes.set_ylabel("MRR@10")
+            axes.set_ylabel(spoken(found["measure"]))
             axes.set_title(title, fontsize=9)
         below(panels)
 
@@ -87,8 +88,11 @@ def titles(found: dict) -> tuple[str, str]:
     return "published", f"ours, on {found['headline']}" + (" (not comparable)" if reasons else "")
 
 
-def cutoffs(curves: dict, published: dict, outs) -> None:
-    """Draw validation MRR@10 against the re-ranking cut-off; curves: model -> first stage -> path, published: by first stage."""
+def cutoffs(curves: dict, published: dict, measure: str, outs) -> None:
+    """Draw the measure of the tuning queries against the re-ranking cut-off.
+
+    curves: model -> first stage -> path, published: by first stage.
+    """
     with drawn(outs, columns=len(curves), size=(4.5 * len(curves), 3.6)) as panels:
         for axes, (model, stages) in zip(panels, curves.items(), strict=True):
             for place, (stage, path) in enumerate(stages.items()):
@@ -101,7 +105,7 @@ def cutoffs(curves: dict, published: dict, outs) -> None:
                     axes.axvline(published[stage], lw=0.8, **look)
                     axes.annotate(f"published: {published[stage]}", (published[stage], 0.02 + 0.06 * place), **AT_THE_FOOT)
             axes.set_xlabel("hits that are re-ranked")
-            axes.set_ylabel("MRR@10, tuning queries")
+            axes.set_ylabel(f"{spoken(measure)}, tuning queries")
             axes.set_title(f"model {model}", fontsize=9)
         below(panels)
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from epic.core.files import InputError, replacing
 from epic.core.visible import one_line
+from epic.experiment.measure_labels import spoken
 from epic.training.history import best_of, read_histories
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
@@ -30,8 +31,8 @@ def frequencies_figure(frequencies, title: str, outs) -> None:
         )
 
 
-def training_figure(history, title: str, outs) -> None:
-    """Draw the course of training: loss and accuracy on the triples, and the validation value that chooses the model."""
+def training_figure(history, title: str, measure: str, outs) -> None:
+    """Draw the course of training: loss and accuracy on the triples, and the validation's measure that chooses the model."""
     histories = read_histories(history)
     if not any(histories):
         raise InputError(f"{history}: this model was not trained (loss: null), so there is no course of training to draw")
@@ -52,7 +53,7 @@ def training_figure(history, title: str, outs) -> None:
         left.set_title(title, fontsize=10, loc="left")
         text = f"best: {best.validation:.4f}, iteration {best.iteration}" if len(histories) == 1 else "the best of each member"
         right.annotate(text, xy=(0.98, 0.05), xycoords="axes fraction", ha="right", fontsize=8, color=BEST_RED)
-        right.set_ylabel("validation MRR@10")
+        right.set_ylabel(f"validation {spoken(measure)}")
         for axes in (left, right):
             axes.set_xlabel("triples" if len(histories) == 1 else "triples of a member")
             axes.margins(x=0.1)

@@ -5,6 +5,7 @@ import pandas as pd
 from epic.core.files import read_json, write_text
 from epic.core.markdown import as_text, code, markdown_table, plain
 from epic.evaluation.significance import compare, holm, paired, side_by_side
+from epic.experiment.measure_labels import spoken
 from epic.judging.rows import published_ms
 from epic.latency.timings import overhead
 from epic.report.row_page import published_lines, remarked
@@ -16,14 +17,15 @@ GB = 1e9
 
 
 def write_model(model: dict, files: dict, first: dict, tests: list[dict], about: dict, out) -> None:
-    """Write the page; model: id and label, files: paths by kind, about: title and note of the experiment, alpha, the command.
+    """Write the page; model: id and label, files: paths by kind, about: title and note of the experiment, alpha, the command,
+    and the measure that chose the model.
 
     first: the row of each row's own first stage; tests: of each row against it on a query set, with the measure and the two
     files of per-query values.
     """
     rows = [read_json(path) for path in files["rows"].values()]
     lines = [f"# {plain(model['label'])}", "", f"Model {code(model['id'])} of: {plain(about['title'])}.", ""]
-    lines += _training(files["history"], rows)
+    lines += _training(files["history"], rows, about["chosen_by"])
     lines += _section("Effectiveness", _effectiveness(rows))
     lines += _section("Published values", _published(rows))
     lines += _section("Against its first stages", _tests(tests, about["alpha"]))
@@ -38,21 +40,21 @@ def _section(heading: str, lines: list[str]) -> list[str]:
     return [f"## {heading}", "", *lines] if lines else []
 
 
-def _training(history, rows: list[dict]) -> list[str]:
+def _training(history, rows: list[dict], measure: str) -> list[str]:
     histories = read_histories(history) if history else []
     if not any(histories):
         return ["Not trained here: its weights are those that it starts from.", ""]
     remarks = remarked([remark for row in rows for remark in row.get("remarks", [])])
     if len(histories) == 1:
-        return [f"Trained here: {_best(histories[0])}.", "", *remarks]
+        return [f"Trained here: {_best(histories[0], measure)}.", "", *remarks]
     lines = [f"Trained here: {len(histories)} members, whose scores are added up.", ""]
-    lines += [f"{number}. The {_best(one)}." for number, one in enumerate(histories, start=1)]
+    lines += [f"{number}. The {_best(one, measure)}." for number, one in enumerate(histories, start=1)]
     return [*lines, "", *remarks]
 
 
-def _best(history: list[Iteration]) -> str:
+def _best(history: list[Iteration], measure: str) -> str:
     best = best_of(history)
-    return f"best of {len(history)} validations is number {best.iteration}, MRR@10 {best.validation:.4f}"
+    return f"best of {len(history)} validations is number {best.iteration}, {spoken(measure)} {best.validation:.4f}"
 
 
 def _effectiveness(rows: list[dict]) -> list[str]:

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 
 from epic.core.files import read_json, write_text
 from epic.core.visible import visible
+from epic.experiment.measure_labels import spoken
 from epic.judging import claims, verdicts
 from epic.judging.evidence import paired_timings
 from epic.latency.timings import overhead
@@ -148,6 +149,7 @@ def context(files: dict, commands: dict, differences: list, figures: list, folde
         "records": table["rows"],
         "measured": measured(by_name["rows"]),
         "over": table["over"],
+        "measure": spoken(table["measure"]),
         "claims": claimed,
         "tiles": tiles(table, by_name["significance"], claimed),
         "sections": list(SECTIONS.items()),

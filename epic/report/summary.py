@@ -8,6 +8,7 @@ from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.core.terminal import columns
 from epic.core.visible import one_line, visible
+from epic.experiment.measure_labels import spoken
 
 WIDTH = 100
 HEADER = ("", "", "published", "ours", "ms/query")
@@ -16,11 +17,15 @@ HEADER = ("", "", "published", "ours", "ms/query")
 def summary(results) -> str:
     """Return table, finding and places of an experiment's results."""
     folder = Path(results)
+    remedy = f"snakemake {folder}/table.json --cores all"
     if not (folder / "table.json").exists():
-        raise InputError(f"{folder} has no table.json yet; run `snakemake {folder}/table.json --cores all` first")
+        raise InputError(f"{folder} has no table.json yet; run `{remedy}` first")
     seals.check([folder / "table.json"])
     table = read_json(folder / "table.json")
-    lines = [f"{table['title']}: MRR@10 on {table['headline']}, unless the row names another query set", "", *_table(table)]
+    if "measure" not in table:
+        raise InputError(f"{folder / 'table.json'} does not say what it measures; make it again: `{remedy}`")
+    shown = f"{spoken(table['measure'])} on {table['headline']}"
+    lines = [f"{table['title']}: {shown}, unless the row names another query set", "", *_table(table)]
     places = [("report", "report.html"), ("rows", "rows/"), ("figures", "figures/"), ("logs", "logs/")]
     found = textwrap.wrap(finding(table, _tests(folder, table["headline"])), WIDTH)
     places = [f"{name + ':':<9}{folder / path}" for name, path in places]

@@ -11,12 +11,19 @@ FRONT = ["---", "library_name: epic", "pipeline_tag: text-ranking", "tags: [{tag
 
 
 def model_card(
-    said: dict, experiment: str | None, entry: dict, data: dict, train: dict, histories: list[list[Iteration]], weights: str
+    said: dict,
+    experiment: str | None,
+    entry: dict,
+    data: dict,
+    train: dict,
+    chosen_by: str | None,
+    histories: list[list[Iteration]],
+    weights: str,
 ) -> str:
     """Return README.md of a checkpoint whose weights have the sha256 `weights`; the same bytes for the same run.
 
     said: title, text and use, from the model's family, and remarks on its training, if any; entry: the model in the experiment;
-    histories: of each member of the model, which most have one of.
+    chosen_by: the measure of the validation queries; histories: of each member of the model, which most have one of.
     """
     from epic.core.markdown import cell, code, plain
     from epic.core.places import placeless
@@ -40,7 +47,7 @@ def model_card(
             said["text"],
             *([made] if made else []),
             "",
-            *_result(entry, histories),
+            *_result(entry, histories, chosen_by),
             *(plain(remark) for remark in said.get("remarks", [])),
             f"sha256 of the weights: `{weights}`.",
             "",
@@ -66,7 +73,7 @@ def with_sha256(entry: dict, folder) -> dict:
     return entry | {"encoder": entry["encoder"] | {"sha256": read_json(path)["sha256"]}}
 
 
-def _result(entry: dict, histories: list[list[Iteration]]) -> list[str]:
+def _result(entry: dict, histories: list[list[Iteration]], chosen_by: str | None) -> list[str]:
     from epic.core.markdown import code
 
     if entry["start"]:
@@ -77,18 +84,21 @@ def _result(entry: dict, histories: list[list[Iteration]]) -> list[str]:
     if not any(histories):
         return [*lines, "Not trained further."]
     if len(histories) == 1:
-        return [*lines, *_best(histories[0])]
+        return [*lines, *_best(histories[0], chosen_by)]
     lines += [f"The sum of {len(histories)} members, each trained on the triples after those of the one before:", ""]
     for number, history in enumerate(histories, start=1):
-        first, second = _best(history)
+        first, second = _best(history, chosen_by)
         lines.append(f"{number}. {first} {second}")
     return [*lines, ""]
 
 
-def _best(history: list[Iteration]) -> list[str]:
+def _best(history: list[Iteration], measure: str) -> list[str]:
+    from epic.experiment.measure_labels import spoken
+
     best = best_of(history)
     return [
-        f"Validation MRR@10 **{best.validation:.4f}** at iteration {best.iteration} of {len(history)} ({best.triples} triples);",
+        f"Validation {spoken(measure)} **{best.validation:.4f}** at iteration {best.iteration} of {len(history)} "
+        f"({best.triples} triples);",
         f"training loss {best.loss:.4f}, pairwise accuracy {best.accuracy:.3f} there.",
     ]
 

@@ -21,4 +21,4 @@ def import_checkpoint(path, out, encoder: str, revision: str | None, md5s: list[
     start = {"source": Path(path).name, "md5": digest_of(path, "md5")}
     entry = {"id": "authors", "family": "epic", "settings": {"formulation": "released"}, "encoder": source, "start": start}
     entry |= {"loss": None, "seed": None}
-    family.save(model, out, partial(model_card, family.card(entry), None, entry, {}, {}, []))
+    family.save(model, out, partial(model_card, family.card(entry), None, entry, {}, {}, None, []))

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from epic.core.files import InputError
 from epic.core.log import progress
+from epic.experiment.measure_labels import spoken
 from epic.experiment.settings import TrainSettings
 from epic.model.device import PRECISIONS, out_of_memory, round_products
 from epic.training.examples import Example, Examples
@@ -55,10 +56,12 @@ def train(
         found = learner.learn(examples.between(start, stop), len(history) + 1, 0.5 ** halvings(history, settings))
         value = validate(family, ranker, examples.documents, validation)
         history.append(Iteration(len(history) + 1, stop, *found, value, round(perf_counter() - began, 1)))
-        log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation MRR@10 %.4f, %.0f s", *history[-1])
+        *learned, _, seconds = history[-1]
+        said = spoken(validation.measure.name), value, seconds
+        log.info("iteration %d: %d triples, loss %.4f, accuracy %.3f, validation %s %.4f, %.0f s", *learned, *said)
         state.save(history, ranker, learner.optimizer, learner.scaler, finished(history, settings, len(examples)))
     best = best_of(history)
-    log.info("best: iteration %d of %d, MRR@10 %.4f", best.iteration, len(history), best.validation)
+    log.info("best: iteration %d of %d, %s %.4f", best.iteration, len(history), spoken(validation.measure.name), best.validation)
     state.load_best(history, ranker)
     ranker.eval()
     return history

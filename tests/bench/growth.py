@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from time import perf_counter
 
+from tests import measures
 from tests.bench import inputs
 from tests.bench.measure import status, trimmed
 from tests.vectors import spoken
@@ -98,7 +99,8 @@ def evaluate(queries: int, folder: Path, out: Path):
     texts.write_text("".join(f"{query}\ta question\n" for query in range(queries)))
     qrels.write_text("".join(f"{query} 0 {37 * query + query % 12} 1\n" for query in range(queries)))
     paths = run, answered(texts, run), texts, qrels, counted(texts, qrels)
-    return lambda: evaluate(*paths, HITS, 1, out)
+    wanted = [measures.measure(name) for name in ("RR@10", "nDCG@10", "AP", f"R@{HITS}")]
+    return lambda: evaluate(*paths, wanted, out)
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ from epic.vectors.unpruned_scores import unpruned_scores
 from tests import fake_ranker
 from tests.device.card import ON, inserted
 from tests.generators import DRAWING, write_generator
+from tests.measures import measure
 from tests.tk import entry, write_vocabulary
 from tests.training import settings
 from tests.vectors import SETTINGS, spoken
@@ -226,7 +227,7 @@ class _Interrupted(State):
 
 def _train(folder: Path, watched, precision: str = "float16") -> None:
     """Train as a job does, cut off and gone on, save, and read it back on the CPU."""
-    validation = Validation(QUERIES, QRELS, RUN, 64)
+    validation = Validation(QUERIES, QRELS, RUN, 64, measure("RR@10"))
     entry = {"settings": {"formulation": "released"}, "seed": 7, "start": None}
     shutil.rmtree(folder / "state", ignore_errors=True)
     shutil.rmtree(folder / "trained", ignore_errors=True)
@@ -317,7 +318,7 @@ def _tk(folder: Path, watched) -> None:
         assert str(next(made.parameters()).device) == ON
         shutil.rmtree(folder / "tk-state", ignore_errors=True)
         arguments = (
-            Validation(QUERIES, QRELS, RUN, 64),
+            Validation(QUERIES, QRELS, RUN, 64, measure("RR@10")),
             settings(precision="float16"),
             "hinge",
             7,
@@ -361,7 +362,13 @@ def _members(folder: Path, watched) -> None:
             ranker = duet.create(folder / "words", duet_model(members=2), [], ON)
             assert {str(value.device) for value in ranker.parameters()} == {ON}
             changes = settings(precision="float16", patience=9, max_validations=2)
-            arguments = Validation(QUERIES, QRELS, RUN, 64), changes, "cross-entropy", 7, kind(folder / "members", "key")
+            arguments = (
+                Validation(QUERIES, QRELS, RUN, 64, measure("RR@10")),
+                changes,
+                "cross-entropy",
+                7,
+                kind(folder / "members", "key"),
+            )
             try:
                 course = train_all(duet, ranker, Triples(), *arguments)
             except _CutOffError:

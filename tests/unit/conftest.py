@@ -4,6 +4,7 @@ import tarfile
 
 import pytest
 
+from tests.measures import measure
 from tests.predicted import NAME
 from tests.training import QRELS, QUERIES, RUN, write_collection
 
@@ -110,7 +111,7 @@ def examples(tmp_path):
 def validation():
     from epic.training.validation import Validation
 
-    return Validation(QUERIES, QRELS, RUN, token_budget=512)
+    return Validation(QUERIES, QRELS, RUN, 512, measure("RR@10"))
 
 
 @pytest.fixture(params=["paper", "released"])

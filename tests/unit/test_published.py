@@ -170,7 +170,8 @@ def write_cards(settings, out, home, mlm_encoder):
     entry, data = settings["models"][0], trained_on(settings)
     for encoder, name in ((out / "encoder", "checkpoint"), (given, "imported")):
         model = EpicModel.from_encoder(encoder, "paper", seed=1)
-        family.save(model, out / name, partial(model_card, family.card(entry), "mine", entry, data, settings["train"], []))
+        card = partial(model_card, family.card(entry), "mine", entry, data, settings["train"], None, [])
+        family.save(model, out / name, card)
         assert json.loads((out / name / "config.json").read_text())["_name_or_path"] == "encoder"
         assert EpicModel.from_pretrained(out / name).vocabulary == model.vocabulary and Path(out / name / "query.onnx").exists()
 
@@ -192,7 +193,7 @@ def write_other_rankers(settings, out, home):
         entry = find(settings["models"], name)
         family = importlib.import_module(f"epic.rankers.{entry['family']}")
         ranker = family.create(folder, entry | {"start": None}, None, "cpu")
-        card = partial(model_card, family.card(entry), "mine", entry, trained_on(settings), settings["train"], [])
+        card = partial(model_card, family.card(entry), "mine", entry, trained_on(settings), settings["train"], None, [])
         family.save(ranker, out / name, card)
         family.load(out / name, {"device": "cpu", "threads": 1, "precision": "float32"})
     assert json.loads((out / "tk" / "ranker.json").read_text())["settings"]["words"]["vectors"] == "path:.../vectors.txt"

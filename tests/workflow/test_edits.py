@@ -98,6 +98,20 @@ def test_adding_a_row_neither_trains_nor_encodes(copy):
             EVERY_OTHER,
         ),
         ("workflow/experiments/smoke.yaml", "k1: 0.9, b: 0.4", "k1: 0.4, b: 0.9", {"retrieve", "evaluate"}, {"index", "expand"}),
+        (
+            "workflow/experiments/smoke.yaml",
+            "measure: RR@10, selection",
+            "measure: nDCG@10, selection",
+            {"significance", "rows", "table", "claims", "report"},
+            {"train", "tune", "encode", "rerank", "evaluate", "latency", "curves"},
+        ),
+        (
+            "workflow/experiments/smoke.yaml",
+            "selection: RR@10",
+            "selection: Rprec",
+            {"train", "tune", "encode", "rerank", "curves"},
+            {"index", "retrieve", "tokenise", "regress"},
+        ),
         ("epic/training/card.py", "Started anew.", "It started anew.", set(), {"train"}),  # a model card is for people
         ("epic/experiment/problems.py", "is no multiple of", "must be a multiple of", set(), {"train", "encode"}),
         ("epic/training/train.py", "lower train.learning_rate", "try a lower train.learning_rate", set(), {"train"}),

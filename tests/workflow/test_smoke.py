@@ -11,6 +11,7 @@ import yaml
 
 from epic.first_stage.anserini import complaint
 from tests.conftest import ROOT
+from tests.measures import measure
 from tests.published import leaks, telling
 from tests.workflow.conftest import command
 
@@ -179,7 +180,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
     from epic.corpus.documents import open_documents
     from epic.corpus.runs import read_run
     from epic.corpus.text_files import read_qrels, read_queries
-    from epic.evaluation.measures import mrr_at_10
+    from epic.evaluation.measures import mean_of
     from epic.model.epic import EpicModel
     from epic.model.query_torch import query_vector
     from epic.model.weigh import weigh
@@ -192,7 +193,7 @@ def test_the_trained_model_beats_the_untrained_one(results, name):
         first, qrels = read_run(results / f"retrieve/bm25/{query_set}.run"), read_qrels(results / f"data/{query_set}.qrels.txt")
         vectors = weigh(partial(query_vector, model), read_queries(results / f"data/{query_set}.queries.tsv"))
         run = rerank(first, unpruned_scores(model, documents, vectors, first, 4096), "keep")
-        return mrr_at_10(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()})
+        return mean_of(qrels, {query_id: [hit.doc_id for hit in hits] for query_id, hits in run.items()}, measure("RR@10"))
 
     untrained = EpicModel.from_encoder(results / "encoder" / "minilm", name, seed=42).eval()
     trained = EpicModel.from_pretrained(results / "train" / name / "checkpoint")

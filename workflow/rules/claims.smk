@@ -30,6 +30,8 @@ rule claims:
         by_row=files(inputs.by_row),
         families=of_settings(lookup.families_of_models),
         headline=setting("evaluate", "headline"),
+        measure=setting("evaluate", "measure"),
+        selection=setting("evaluate", "selection"),
         differs=of_settings(conditions.conditions_by_model),
         title=setting("title"),
         note=setting("note"),

@@ -18,8 +18,7 @@ rule evaluate:
     conda:
         "../../environment.yml"
     params:
-        hits=item("query_set", "hits"),
-        relevance=item("query_set", "relevance"),
+        measures=of_settings(lookup.measures_on, "query_set"),
         code=code("evaluate"),
     script:
         "../scripts/evaluate.py"

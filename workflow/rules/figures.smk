@@ -46,6 +46,7 @@ rule curves:
     conda:
         "../../environment.yml"
     params:
+        measure=of_settings(lookup.validation_measure),
         code=code("curves"),
     script:
         "../scripts/curves.py"
@@ -118,6 +119,7 @@ rule cutoffs:
         "../../environment.yml"
     params:
         cutoffs=files(inputs.cutoffs),
+        measure=of_settings(lookup.tuning_measure),
         code=code("cutoffs"),
     script:
         "../scripts/cutoffs.py"

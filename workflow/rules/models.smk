@@ -28,6 +28,7 @@ rule models:
         title=setting("title"),
         note=setting("note"),
         alpha=setting("evaluate", "alpha"),
+        measure=of_settings(lookup.validation_measure),
         command=lambda wildcards: deliverables.model_command(wildcards.experiment, experiment_of(wildcards), wildcards.model),
         code=code("models"),
     script:

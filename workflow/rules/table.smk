@@ -28,6 +28,7 @@ rule table:
         latencies=files(inputs.latencies),
         tests=files(inputs.tests),
         headline=setting("evaluate", "headline"),
+        measure=setting("evaluate", "measure"),
         title=setting("title"),
         note=setting("note"),
         code=code("table"),

@@ -30,7 +30,7 @@ rule train:
         data=of_settings(trained.trained_on),
         device=setting("compute", "device"),
         state=lambda wildcards: at("results/{experiment}/state/train/{model}", wildcards, model=wildcards.model),
-        relevance=of_settings(lookup.validation_relevance),
+        measure=of_settings(lookup.validation_measure),
         code=code_of("train", model_named),
     script:
         "../scripts/train.py"

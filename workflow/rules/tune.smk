@@ -25,7 +25,7 @@ rule tune:
     params:
         max_cutoff=of_settings(trained.max_cutoff, "model"),
         min_cutoff=of_settings(trained.min_cutoff, "model"),
-        relevance=of_settings(lookup.tuning_relevance),
+        measure=of_settings(lookup.tuning_measure),
         family=item("model", "family"),
         compute=of_settings(lookup.compute_of),
         code=code_of("tune", model_named),

@@ -7,7 +7,7 @@ from epic.judging.evidence import read_evidence
 with stage(snakemake):
     files, params, out = snakemake.input, snakemake.params, snakemake.output
     evidence = read_evidence(
-        headline=params.headline,
+        evaluated={key: params[key] for key in ("headline", "measure", "selection")},
         table=files.table,
         tests=files.tests,
         statistics=files.collection,

@@ -5,4 +5,5 @@ from epic.report.figures import training_figure
 
 with stage(snakemake):
     title = f"Training: {snakemake.wildcards.experiment}, model {snakemake.wildcards.model}"
-    training_figure(snakemake.input.history, title, [snakemake.output.png, snakemake.output.pdf])
+    measure, outs = snakemake.params.measure["name"], [snakemake.output.png, snakemake.output.pdf]
+    training_figure(snakemake.input.history, title, measure, outs)

@@ -5,4 +5,4 @@ from epic.report.charts import cutoffs, published_cutoffs
 
 with stage(snakemake):
     curves, published = snakemake.params.cutoffs, published_cutoffs(snakemake.input.claims)
-    cutoffs(curves, published, [snakemake.output.png, snakemake.output.pdf])
+    cutoffs(curves, published, snakemake.params.measure["name"], [snakemake.output.png, snakemake.output.pdf])

@@ -2,6 +2,7 @@
 
 from epic.core.stage import stage
 from epic.evaluation.evaluate import evaluate
+from epic.evaluation.measures import Measure
 
 with stage(snakemake):
     evaluate(
@@ -10,7 +11,6 @@ with stage(snakemake):
         queries_path=snakemake.input.queries,
         qrels_path=snakemake.input.qrels,
         counts_path=snakemake.input.counts,
-        hits=snakemake.params.hits,
-        relevance=snakemake.params.relevance,
+        measures=[Measure(**measure) for measure in snakemake.params.measures],
         out=snakemake.output.values,
     )

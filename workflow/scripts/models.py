@@ -5,5 +5,5 @@ from epic.report.models import write_model
 
 with stage(snakemake):
     params = snakemake.params
-    about = {key: params[key] for key in ("title", "note", "alpha", "command")}
+    about = {key: params[key] for key in ("title", "note", "alpha", "command")} | {"chosen_by": params.measure["name"]}
     write_model(params.model, params.files, params.first, params.tests, about, snakemake.output.page)

@@ -8,8 +8,6 @@ with stage(snakemake):
         rows=snakemake.input.rows,
         latencies=snakemake.params.latencies,
         tests=snakemake.params.tests,
-        headline=snakemake.params.headline,
-        title=snakemake.params.title,
-        note=snakemake.params.note,
+        about={key: snakemake.params[key] for key in ("title", "note", "headline", "measure")},
         outs={kind: snakemake.output[kind] for kind in ("md", "tex", "csv", "json")},
     )

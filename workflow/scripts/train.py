@@ -4,6 +4,7 @@ from functools import partial
 
 from epic.core.stage import stage
 from epic.corpus.documents import open_documents
+from epic.evaluation.measures import Measure
 from epic.experiment.settings import TrainSettings
 from epic.model.device import prepare
 from epic.rankers import family
@@ -20,10 +21,10 @@ with stage(snakemake):
     model, kind = params.model, family(params.model["family"])
     ranker = kind.create(files.encoder or files.vocabulary, model, files.start, prepare(params.device, settings.threads))
     examples = Examples(files.triples, files.queries, open_documents(files.manifest)) if model["loss"] else None
-    judged = open_validation(files, settings, params.relevance)
-    state = State(params.state, key_of([model, params.train, params.device, params.relevance, params.code], files))
+    judged = open_validation(files, settings, Measure(**params.measure))
+    state = State(params.state, key_of([model, params.train, params.device, params.measure, params.code], files))
     course = train_all(kind, ranker, examples, judged, settings, model["loss"], model["seed"], state)
-    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, course.histories
+    facts = snakemake.wildcards.experiment, with_sha256(model, files.encoder), params.data, params.train, judged.measure.name
     said = kind.card(model) | {"remarks": course.remarks}
-    kind.save(ranker, snakemake.output.checkpoint, partial(model_card, said, *facts))
+    kind.save(ranker, snakemake.output.checkpoint, partial(model_card, said, *facts, course.histories))
     write_histories(course.histories, snakemake.output.history)

@@ -44,6 +44,15 @@ def test_measures_are_known_by_their_names_and_any_name_of_a_file_is_shown_whole
     assert [line.split() for line in (lines[0], lines[2])] == [["mean", "1.0000", "0.5000"], ["mean", "0.7000", "0.4000"]]
 
 
+def test_whatever_was_measured_is_spread(tmp_path):
+    runs = [
+        values(tmp_path, name, ("a", 1.0), ("b", share), measures=("Rprec", "P@5")) for name, share in (("1", 0.0), ("2", 0.5))
+    ]
+    header, first, second, *_ = spread(runs).splitlines()
+    assert header.split() == ["2", "queries", "Rprec", "P@5"]
+    assert first.split()[1:] == ["0.5000", "0.2500"] and second.split()[1:] == ["0.7500", "0.3750"]
+
+
 def test_runs_that_do_not_belong_together(tmp_path, capsys):
     one = values(tmp_path, "one.tsv", ("a", 1.0), ("b", 0.0))
     with pytest.raises(InputError, match="two or more runs, not 1"):

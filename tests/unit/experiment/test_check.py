@@ -60,6 +60,29 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         (lambda s: s["evaluate"].update(headline="validation"), r"evaluate\.headline: validation is for validation"),
         (lambda s: s["query_sets"][2].update(relevance=2), r"evaluate\.headline: the table shows MRR@10 from grade 1 on"),
         (
+            lambda s: (s["query_sets"][2].update(relevance=2), s["evaluate"].update(measure="Rprec", measures=["Rprec"])),
+            r"evaluate\.headline: the table shows R-prec from grade 1 on; choose a set with relevance: 1",
+        ),
+        (lambda s: s["evaluate"].pop("measure"), r"mine\.yaml line \d+: evaluate: 'measure' is a required property"),
+        (lambda s: s["evaluate"].pop("selection"), r"evaluate: 'selection' is a required property"),
+        (lambda s: s["evaluate"].pop("measures"), r"evaluate: 'measures' is a required property"),
+        (
+            lambda s: s["evaluate"].update(measure="MRR@10"),
+            r"evaluate\.measure: 'MRR@10' does not match .* \(there are RR, RR@N, AP, Rprec, P@N, nDCG, nDCG@N and R@N\)",
+        ),
+        (lambda s: s["evaluate"].update(measure="RR(rel=2)"), r"evaluate\.measure: 'RR\(rel=2\)' does not match"),
+        (lambda s: s["evaluate"].update(selection="R@hits"), r"evaluate\.selection: 'R@hits' does not match"),
+        (lambda s: s["evaluate"].update(measures=["RR@10", "P"]), r"evaluate\.measures\.1: 'P' does not match .*and R@hits\)"),
+        (lambda s: s["evaluate"].update(measures=["RR@10"] * 2), r"evaluate\.measures: .* has non-unique elements"),
+        (
+            lambda s: s["evaluate"].update(measures=["RR", "AP"]),
+            r"evaluate\.measures: RR@10, the measure of the table, is not among RR, AP",
+        ),
+        (
+            lambda s: s["evaluate"].update(measures=["RR@10", "P@500", "R@1000"]),
+            r"evaluate\.measures\.2: R@1000 is deeper than the hits of test \(200\); R@hits is recall at the depth of each set",
+        ),
+        (
             lambda s: s["models"][0].update(family="epik"),
             r"models\.paper\.family: there is no family epik; there are (\w+, )*epic",
         ),

@@ -4,11 +4,14 @@ import copy
 import math
 
 import pytest
+import yaml
 
 from epic.core.files import InputError
-from epic.experiment.check import METRICS, read_published
+from epic.experiment.check import read_published
+from epic.experiment.strict_schema import Validator
 from tests.written import changed, load, schema
 
+VALUE = {"source": "p", "query_set": "test", "metric": "AP", "value": 0.5, "tolerance": 0.01}
 PRODUCT, BERT = 5, 10  # places of rows in smoke.yaml, as it is written
 
 
@@ -110,6 +113,10 @@ PRODUCT, BERT = 5, 10  # places of rows in smoke.yaml, as it is written
         (lambda s: s["rows"][0].update(id="first-stages"), r"rows\.first-stages\.id: no row can be called first-stages"),
         (lambda s: s["comparisons"][1].update(margin=math.inf), r"comparisons\.1\.margin: inf is no finite number"),
         (lambda s: s["rows"][1].update(tolerance=math.nan), r"rows\.doc2query\.tolerance: nan is none"),
+        (
+            lambda s: (s["rows"][0].pop("tolerance"), s["rows"][0].update(published=[VALUE | {"metric": "MRR@10"}])),
+            r"rows\.bm25\.published\.0\.metric: 'MRR@10' does not match .* \(there are RR, RR@N, .*ms/query\)",
+        ),
         (lambda s: s["rows"][1].update(tolerance=2), r"tolerance: 2 is greater than the maximum of 1 \(measures lie"),
         (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 301))), r"for: 1200 rows are more than the 1000"),
         (lambda s: s["rows"][PRODUCT]["for"].update(keep=list(range(1, 3000))), r"for\.keep: expected a list of one or more"),
@@ -132,7 +139,7 @@ def test_a_mistake_is_named_with_file_and_key(tmp_path, change, message):
         ("conditions: {}\nrows:\n  bm25: [a]\n", "line 3: bm25: expected source, query_set, metric and value"),
         (
             "conditions: {}\nrows:\n  bm25:\n    - {source: p, query_set: q, metric: RR10, value: 1}\n",
-            r"published\.yaml line 4: bm25: expected a number of one of RR@10, .*found 1 of RR10",
+            r"published\.yaml line 4: bm25: expected a number of RR, RR@N, AP, .*or ms/query, found 1 of 'RR10'",
         ),
     ],
 )
@@ -142,14 +149,39 @@ def test_a_fault_in_the_published_values_is_named_there(tmp_path, text, message)
         read_published(tmp_path / "published.yaml")
 
 
-def test_metrics_of_published_values_are_those_of_the_schema():
-    values = schema()["properties"]["rows"]["items"]["properties"]["published"]["items"]["properties"]
-    assert tuple(values["metric"]["enum"]) == METRICS
+METRICS = [
+    "RR@10",
+    "RR",
+    "AP",
+    "Rprec",
+    "P@5",
+    "nDCG",
+    "nDCG@10",
+    "R@1000",
+    "RR(rel=2)@10",
+    "AP(rel=12)",
+    "P(rel=2)@5",
+    "ms/query",
+]
+NO_METRICS = ["MRR", "RR10", "MAP", "P", "R", "Rprec@5", "nDCG(rel=2)@10", "RR(rel=1)", "RR@0", "RR@01", "R@hits", "AP ", "ms", 5]
+
+
+@pytest.mark.parametrize(("metric", "known"), [(name, True) for name in METRICS] + [(name, False) for name in NO_METRICS])
+def test_a_published_value_is_of_a_known_measure_wherever_it_stands(tmp_path, metric, known):
+    entry = {"source": "p", "query_set": "q", "metric": metric, "value": 0.5}
+    (tmp_path / "published.yaml").write_text(yaml.safe_dump({"conditions": {}, "rows": {"bm25": [entry]}}))
+    part = schema()["properties"]["rows"]["items"]["properties"]["published"]["items"]["properties"]["metric"]
+    assert Validator(part).is_valid(metric) == known
+    if known:
+        assert read_published(tmp_path / "published.yaml")["rows"]["bm25"] == [entry]
+    else:
+        with pytest.raises(InputError, match="expected a number of RR, "):
+            read_published(tmp_path / "published.yaml")
 
 
 def test_a_published_value_that_is_not_finite_is_refused(tmp_path):
     (tmp_path / "published.yaml").write_text(
         "conditions: {}\nrows:\n  bm25:\n    - {source: p, query_set: q, metric: RR@10, value: .nan}\n"
     )
-    with pytest.raises(InputError, match="expected a number of one of .*found nan of RR@10"):
+    with pytest.raises(InputError, match="expected a number of RR, .*found nan of 'RR@10'"):
         read_published(tmp_path / "published.yaml")

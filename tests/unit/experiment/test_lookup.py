@@ -28,8 +28,41 @@ def test_a_published_run_is_scored_on_its_own_query_set_only():
 def test_the_cut_off_is_chosen_on_a_set_of_its_own_where_there_is_one():
     assert tuning_set(EXPERIMENTS["mini"]) == "tune" and validation_set(EXPERIMENTS["mini"]) == "validation"
     assert tuning_set(PAPER) == validation_set(PAPER) == "validation"
-    assert lookup.tuning_relevance(PAPER) == lookup.validation_relevance(PAPER) == 1 == lookup.relevance_of(PAPER, "dev-small")
-    assert lookup.relevance_of(PAPER, "dl19") == 2
+    assert lookup.relevance_of(PAPER, "dev-small") == 1 and lookup.relevance_of(PAPER, "dl19") == 2
+
+
+def measured(settings, relevance=None, **evaluate):
+    """An experiment with other measures, and perhaps with judgments that are all graded."""
+    sets = [found | ({"relevance": relevance} if relevance else {}) for found in settings["query_sets"]]
+    return settings | {"evaluate": settings["evaluate"] | evaluate, "query_sets": sets}
+
+
+def names(settings, query_set):
+    return [found["name"] for found in lookup.measures_on(settings, query_set)]
+
+
+def test_models_and_cut_offs_are_chosen_by_one_measure_from_the_grade_on_that_their_queries_have():
+    found = {"name": "RR@10", "trec_eval": "recip_rank", "relevance": 1, "depth": 10}
+    assert lookup.validation_measure(PAPER) == lookup.tuning_measure(PAPER) == found
+    other = measured(EXPERIMENTS["mini"], selection="Rprec")
+    assert lookup.validation_measure(other)["name"] == lookup.tuning_measure(other)["name"] == "Rprec"
+    other["query_sets"] = [found | {"relevance": {"tune": 3}.get(found["id"], 1)} for found in other["query_sets"]]
+    assert lookup.validation_measure(other)["name"] == "Rprec" and lookup.validation_measure(other)["relevance"] == 1
+    assert lookup.tuning_measure(other) == {"name": "Rprec(rel=3)", "trec_eval": "Rprec", "relevance": 3, "depth": None}
+    assert lookup.metric_of(other, "test") == "RR@10"  # what the table shows is another matter
+
+
+def test_every_query_set_has_the_measures_of_the_experiment_from_its_own_grade_on_and_recall_at_its_own_depth():
+    assert names(PAPER, "dev-small") == ["RR@10", "nDCG@10", "AP", "R@1000"]
+    assert names(PAPER, "dev-judged") == ["RR@10", "nDCG@10", "AP", "R@200"]
+    assert names(PAPER, "dl19") == ["RR@10", "nDCG@10", "RR(rel=2)@10", "AP(rel=2)", "R(rel=2)@1000"]
+    car = measured(PAPER, measure="AP", measures=["RR", "Rprec", "AP"])
+    assert names(car, "dev-small") == ["RR", "Rprec", "AP"] and lookup.metric_of(car, "dev-small") == "AP"
+    assert names(car, "dl19") == ["AP", "RR(rel=2)", "Rprec(rel=2)", "AP(rel=2)"]
+    assert lookup.metric_of(car, "dl19") == "AP(rel=2)"
+    graded = measured(PAPER, 3, measure="nDCG@10")
+    assert names(graded, "dl19") == ["nDCG@10", "RR(rel=3)@10", "AP(rel=3)", "R(rel=3)@1000"]
+    assert lookup.metric_of(graded, "dl19") == "nDCG@10"  # it weighs the grades, whichever counts elsewhere
 
 
 def test_what_does_not_exist_lists_what_does():

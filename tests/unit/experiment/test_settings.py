@@ -1,13 +1,12 @@
-"""Settings of stages: the keys of the schema, taken as they are; and the measure of a grade."""
+"""Settings of stages: the keys of the schema, taken as they are."""
 
 import dataclasses
 
-import ir_measures
 import pytest
 import yaml
 
 from epic.experiment.check import SCHEMA, load_experiments
-from epic.experiment.settings import EncodeSettings, TrainSettings, reciprocal_rank
+from epic.experiment.settings import EncodeSettings, TrainSettings
 from tests.conftest import ROOT
 
 OTHERS = ("shards", "passages")  # of `encode`: they change no vector
@@ -46,11 +45,3 @@ def test_a_setting_that_is_missing_or_unknown_is_refused():
         EncodeSettings(keep=[1], token_budget=1)
     with pytest.raises(TypeError, match="shards"):
         EncodeSettings(keep=[1], token_budget=1, vocabulary_block=1, shards=2)
-
-
-@pytest.mark.parametrize("relevance", [1, 2, 3])
-def test_the_reciprocal_rank_of_a_grade_is_a_measure_that_counts_from_that_grade_on(relevance):
-    qrels = [ir_measures.Qrel("q", f"d{grade}", grade) for grade in (1, 2, 3)]
-    run = [ir_measures.ScoredDoc("q", f"d{grade}", -float(grade)) for grade in (1, 2, 3)]  # the lowest grade comes first
-    measure = ir_measures.parse_measure(reciprocal_rank(relevance))
-    assert ir_measures.calc_aggregate([measure], qrels, run)[measure] == pytest.approx(1 / relevance)

@@ -29,10 +29,14 @@ def test_a_whole_number_is_whole():
     assert errors({"type": "integer"}, 3) == [] and errors({"type": "integer"}, 3.0) and errors({"type": "integer"}, True)
 
 
-def test_a_bound_says_why_and_nothing_else_does():
+def test_a_bound_or_a_pattern_says_why_and_nothing_else_does():
     schema = {"type": "integer", "maximum": 3, "because": "there are three"}
     assert errors(schema, 4) == ["4 is greater than the maximum of 3 (there are three)"]
     assert errors(schema, "x") == ["'x' is not of type 'integer'"]
+    named = {"type": "string", "pattern": "^[a-z]$", "because": "names are short"}
+    assert errors(named, "AB") == ["'AB' does not match '^[a-z]$' (names are short)"] and errors(named, 3) == [
+        "3 is not of type 'string'"
+    ]
     assert errors({"type": "number"}, math.nan) == ["nan is no finite number"]
     assert len(errors({"enum": ["a"]}, "x" * 100_000)[0]) <= 300
 

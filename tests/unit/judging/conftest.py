@@ -37,6 +37,8 @@ def evidence(tmp_path):
         (tmp_path / f"{name}.values").write_text(f"query_id\tRR@10\n1048578\t{value}\n")
     return Evidence(
         headline="dev",
+        measure="RR@10",
+        selection="RR@10",
         values={"doctttttquery-full": tmp_path / "e.values", "doctttttquery": tmp_path / "b.values"},
         texts={"paper": {"queries": [query], "passages": [passage]}},
         rows=rows,

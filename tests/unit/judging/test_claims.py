@@ -153,3 +153,47 @@ def test_whatever_a_text_says_the_page_shows_it():
     found, tame, shown = Page(page(ALL)), Page(page("x")), one_line(ALL)
     assert not unseen(page(ALL)) and found.tags == tame.tags and len(found.cells) == len(tame.cells)
     assert found.text.count(shown) == tame.text.count("x", tame.text.index(":")) == 6
+
+
+def test_a_claim_by_another_measure_is_none_of_the_paper_s(evidence, tmp_path):
+    evidence.measure = "Rprec"
+    for name, value in (("e", 0.2), ("b", 0.5)):  # by R-prec this query is worse, by its reciprocal rank better
+        (tmp_path / f"{name}.values").write_text(f"query_id\tRR@10\tRprec\n1048578\t{1 - value}\t{value}\n")
+    found = {
+        claim["id"]: claim["results"][0] for claim in check_all(read_claims(CLAIMS), evidence, {None: [], "paper": []}, FAMILIES)
+    }
+    for name in ("mrr", "bert-large"):  # a number of another measure is not shown as if it were one of this
+        assert found[name]["verdict"] == "not checkable here" and found[name]["ours"] is None
+        assert found[name]["because"] == ["the table shows R-prec here, not MRR@10"]
+    assert (found["beats-bm25"]["verdict"], found["beats-bm25"]["because"]) == ("seen here", ["other measure"])
+    assert (found["endless-pools"]["ours"], found["endless-pools"]["verdict"]) == ("not higher", "not seen here")
+    assert found["like-doctttttquery"]["verdict"] == "inconclusive"
+    same = {
+        name: found[name]["verdict"] for name in ("best-iteration", "cutoff-bm25", "lower-cutoff", "small-values", "overhead")
+    }
+    assert same == {name: verdicts(evidence)[name][1] for name in same} and same["cutoff-bm25"] == "holds"
+
+
+def test_a_choice_by_another_measure_is_not_the_paper_s(evidence):
+    evidence.selection = "Rprec"
+    found = {
+        claim["id"]: claim["results"][0] for claim in check_all(read_claims(CLAIMS), evidence, {None: [], "paper": []}, FAMILIES)
+    }
+    for name in ("best-iteration", "cutoff-bm25"):
+        assert (found[name]["verdict"], found[name]["because"]) == ("not comparable", ["other measure"])
+    assert found["lower-cutoff"]["verdict"] == "seen here" and found["mrr"]["verdict"] == "holds"
+
+
+def test_a_claim_of_effectiveness_or_of_a_choice_says_by_what_and_no_other_does(tmp_path):
+    of_paper = read_claims(CLAIMS)
+    assert {claim["measure"] for claim in of_paper if "measure" in claim} == {"RR@10"}
+    claim = {"id": "x", "section": "s", "says": "t", "published": 1, "needs": []}
+    for change, message in (
+        ({"computed": {"better": ["bm25", "full", "bm25"]}}, "x needs the measure that the paper took"),
+        ({"computed": {"cutoff": ["bm25"]}}, "x needs the measure that the paper took"),
+        ({"computed": {"cost": ["full", "gib"]}, "measure": "RR"}, "x has no measure"),
+        ({"computed": {"cutoff": ["bm25"]}, "measure": "MRR"}, "x: there is no measure MRR; there are RR, "),
+    ):
+        (tmp_path / "claims.yaml").write_text(yaml.safe_dump([claim | change]))
+        with pytest.raises(InputError, match=rf"claims\.yaml: claim {message}"):
+            read_claims(tmp_path / "claims.yaml")

@@ -7,6 +7,8 @@ import pytest
 from epic.judging.evidence import UncheckedError, read_evidence, require
 from tests.judging import compared, record
 
+EVALUATED = {"headline": "dev", "measure": "AP", "selection": "Rprec"}
+
 
 def test_evidence_is_read_from_files(tmp_path):
     def write(name, value):
@@ -19,10 +21,11 @@ def test_evidence_is_read_from_files(tmp_path):
     by_model = {"histories": {"m": "h"}, "frequencies": {"m": "f"}, "costs": {"m": write("costs.json", {"x": 1})}}
     by_model["texts"] = {"m": write("texts.json", {"queries": []})}
     by_row = {"latencies": {"a": write("l.json", {"ms": {}})}, "timings": {"m": {"a": "t"}}, "values": {"a": "v"}}
-    found = read_evidence("dev", table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, by_row)
+    found = read_evidence(EVALUATED, table, tests, write("s.json", {"passages": {}}), cutoffs, by_model, by_row)
     assert list(found.rows) == ["a"] and len(found.tests) == 2 and found.cutoffs == {("m", "s"): {"cutoff": 7}}
     assert found.costs == {"m": {"x": 1}} and found.latencies == {"a": {"ms": {}}} and found.timings == {"m": {"a": "t"}}
     assert found.texts == {"m": {"queries": []}} and found.values == {"a": "v"} and found.headline == "dev"
+    assert (found.measure, found.selection) == ("AP", "Rprec")
 
 
 def test_a_row_is_known_by_model_first_stage_and_pruning(evidence):

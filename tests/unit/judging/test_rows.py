@@ -12,22 +12,33 @@ from tests.judging import entry, row
 
 def test_ours_is_taken_from_the_published_query_set_where_it_was_run():
     both = {"dev": {"RR@10": 0.2}, "test": {"RR@10": 0.4}}
-    assert comparison_of(row(both, [entry(query_set="dev")]), "test")["ours"] == 0.2
-    other = comparison_of(row(both, [entry(query_set="other")]), "test")
+    assert comparison_of(row(both, [entry(query_set="dev")]), "test", "RR@10")["ours"] == 0.2
+    other = comparison_of(row(both, [entry(query_set="other")]), "test", "RR@10")
     assert other["ours"] == 0.4 and other["difference"] is None and other["because"] == ["other query set"]
-    assert comparison_of(row(both), "test")["verdict"] == "not published"
+    assert comparison_of(row(both), "test", "RR@10")["verdict"] == "not published"
 
 
 def test_a_row_that_the_paper_does_not_have_is_compared_with_whoever_published_it():
     measured, theirs = {"test": {"RR@10": 0.31}}, entry(0.31) | {"source": "a repository"}
-    found = comparison_of(row(measured, [theirs]), "test")
+    found = comparison_of(row(measured, [theirs]), "test", "RR@10")
     assert (found["published"], found["source"], found["verdict"]) == (0.31, "a repository", "match")
-    assert comparison_of(row(measured, [theirs, entry(0.25)]), "test")["source"] == "paper"
-    assert paper_value(row(measured, [theirs])) is None
+    assert comparison_of(row(measured, [theirs, entry(0.25)]), "test", "RR@10")["source"] == "paper"
+    assert paper_value(row(measured, [theirs]), "RR@10") is None
+
+
+def test_the_table_compares_by_the_measure_of_the_experiment():
+    measured = {"dev": {"RR@10": 0.2, "Rprec": 0.31, "AP": 0.1}, "test": {"RR@10": 0.4, "Rprec": 0.5}}
+    found = row(measured, [entry(0.2, "dev"), entry(0.3, "dev", metric="Rprec"), entry(0.9, "test", metric="AP")])
+    by = {measure: comparison_of(found, "test", measure) for measure in ("RR@10", "Rprec", "AP", "P@5")}
+    assert [(one["published"], one["ours"], one["ours_headline"]) for one in by.values()] == [
+        (0.2, 0.2, 0.4), (0.3, 0.31, 0.5), (0.9, None, None), (None, None, None),
+    ]  # fmt: skip
+    assert [one["verdict"] for one in by.values()] == ["match", "match", "not comparable", "not published"]
+    assert by["AP"]["because"] == ["other measure"] and paper_value(found, "Rprec")["value"] == 0.3
 
 
 def test_a_row_without_metrics_was_not_run():
-    assert comparison_of(row(), "test")["verdict"] == "not run"
+    assert comparison_of(row(), "test", "RR@10")["verdict"] == "not run"
 
 
 @pytest.fixture

@@ -26,6 +26,17 @@ from tests.judging import entry
         (entry(48, "latency", None, "ms/query"), {"test": {"RR@10": 0.3}}, [], "not comparable", ["other hardware"]),
         (entry(0.3, tolerance=None), {"test": {"RR@10": 0.3}}, [], "not comparable", ["no tolerance is given"]),
         (entry(0.3), {}, ["encoder"], "not run", []),
+        (
+            entry(0.3, metric="AP"),
+            {"test": {"RR@10": 0.9, "AP": 0.301}},
+            [],
+            "match",
+            [],
+        ),  # the same measure, whatever the table's
+        (entry(0.3, metric="P@5"), {"test": {"P@5": 0.32}}, [], "above", []),
+        (entry(0.3, metric="RR"), {"test": {"RR@10": 0.3}}, [], "not comparable", ["other measure"]),
+        (entry(0.3, metric="RR"), {"test": {"RR(rel=2)": 0.3}}, [], "not comparable", ["other measure"]),
+        (entry(0.3, "dev", metric="Rprec"), {"test": {"Rprec": 0.3}}, [], "not comparable", ["other query set"]),
     ],
 )
 def test_a_verdict_is_given_only_under_the_published_conditions(published, metrics, differs, verdict, because):
@@ -77,8 +88,24 @@ def test_over_the_table():
         row("epic-doc", "model", "doc", "paper"),
         {"id": "tk", "kind": "published-only", "first_stage": None, "model": None, "metrics": {}, "published": [entry()]},
     ]
-    (found,) = over_the_table(rows, "dev")["models"]
+    (found,) = over_the_table(rows, "dev", "RR@10")["models"]
     assert (found["model"], found["systems"], found["kendall_tau"], found["because"]) == ("paper", 4, 1.0, [])
     assert [gain["system"] for gain in found["gains"]] == ["epic-bm25", "epic-doc"]
     assert found["gains"][0]["effect_ratio"] == pytest.approx(1.157, abs=5e-4)
-    assert over_the_table(rows, "another") == {"query_set": "another", "models": []}
+    assert over_the_table(rows, "another", "RR@10") == {"query_set": "another", "models": []}
+
+
+def test_over_the_table_by_another_measure():
+    """By R-prec the re-ranker is worse than its first stage, by MRR@10 it is better."""
+    metrics = {"bm25": {"RR@10": 0.2, "Rprec": 0.4}, "epic": {"RR@10": 0.3, "Rprec": 0.3}}
+    theirs = {"bm25": {"RR@10": 0.2, "Rprec": 0.2}, "epic": {"RR@10": 0.3, "Rprec": 0.3}}
+    rows = []
+    for name, kind, model in (("bm25", "first-stage", None), ("epic", "model", "m")):
+        entries = [
+            judge(entry(value, "dev", metric=metric), {"dev": metrics[name]}, []) for metric, value in theirs[name].items()
+        ]
+        row = {"id": name, "kind": kind, "first_stage": "bm25", "model": model, "metrics": {"dev": metrics[name]}}
+        rows.append(row | {"published": entries})
+    for measure, tau, ratio in (("RR@10", 1.0, 1.0), ("Rprec", -1.0, -1.0)):
+        (found,) = over_the_table(rows, "dev", measure)["models"]
+        assert found["kendall_tau"] == pytest.approx(tau) and found["gains"][0]["effect_ratio"] == pytest.approx(ratio)

@@ -474,7 +474,7 @@ def test_a_query_of_an_experiment_is_scored_and_timed_in_few_batches(small, tmp_
 
 def test_the_card_says_what_is_read_and_shows_code_that_is_there():
     entry = ENTRY | {"encoder": {"id": "x", "source": "somebody/bert", "revision": "0" * 40, "sha256": "1" * 64}}
-    text = model_card(family.card(entry), "smoke", entry, {}, {}, [], "2" * 64)
+    text = model_card(family.card(entry), "smoke", entry, {}, {}, None, [], "2" * 64)
     assert "[CLS] query [SEP] passage [SEP]" in text and "after 62 word-pieces" in text and "at most 511" in text
     assert "from epic import load_ranker" in text
     compile("\n".join(family.card(entry)["use"]), "card", "exec")

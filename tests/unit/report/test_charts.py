@@ -1,13 +1,16 @@
 """Charts: what is drawn, and that it is the same each time."""
 
 import json
+from contextlib import nullcontext
 
 import pytest
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from epic.core.visible import one_line
 from epic.report.charts import cutoffs, distinct, pruning, published_cutoffs, series_of, styles, titles, together
-from epic.report.figures import drawable
+from epic.report.figures import drawable, training_figure
+from epic.training.history import Iteration, write_history
 from tests.charts import ROWS, record
 from tests.hostile import TEXTS
 
@@ -34,7 +37,7 @@ def test_a_panel_of_other_data_says_so():
 
 @pytest.fixture
 def files(tmp_path):
-    (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test"}))
+    (tmp_path / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test", "measure": "RR@10"}))
     (tmp_path / "cutoff.json").write_text(json.dumps({"cutoff": 2, "curve": [0.4, 0.5, 0.45]}))
     claims = [{"id": "cutoff-bm25", "published": 99}, {"id": "hours", "published": 14}]
     (tmp_path / "claims.json").write_text(json.dumps({"claims": claims}))
@@ -47,7 +50,7 @@ def test_every_chart_is_the_same_bytes_each_time(files):
     curves = {"paper": {"bm25": files / "cutoff.json"}}
     draw = {
         "pruning": lambda outs: pruning(files / "table.json", outs),
-        "cutoffs": lambda outs: cutoffs(curves, published, outs),
+        "cutoffs": lambda outs: cutoffs(curves, published, "RR@10", outs),
     }
     for name, chart in draw.items():
         for turn in ("one", "two"):
@@ -59,7 +62,7 @@ def test_every_chart_is_the_same_bytes_each_time(files):
 
 def test_nothing_published_and_nothing_run_is_drawn_empty(tmp_path):
     rows = [record("full", "model", "bm25", "paper", "full", None, None, None, None)]
-    (tmp_path / "table.json").write_text(json.dumps({"rows": rows, "headline": "test"}))
+    (tmp_path / "table.json").write_text(json.dumps({"rows": rows, "headline": "test", "measure": "RR@10"}))
     pruning(tmp_path / "table.json", [tmp_path / "b.png"])
     assert (tmp_path / "b.png").exists()
 
@@ -68,3 +71,17 @@ def test_nothing_published_and_nothing_run_is_drawn_empty(tmp_path):
 def test_a_text_is_drawn_as_it_stands(text):
     drawn_text, is_formula = Text(text=drawable(text))._preprocess_math(drawable(text))
     assert not is_formula and drawn_text.strip() == one_line(text) and not drawable(text).startswith("_")
+
+
+@pytest.mark.parametrize(("measure", "said"), [("RR@10", "MRR@10"), ("Rprec", "R-prec"), ("P@5", "P@5")])
+def test_axes_name_the_measures_of_the_experiment(files, monkeypatch, measure, said):
+    seen = []
+    monkeypatch.setattr(Figure, "savefig", lambda self, *_, **__: seen.append(self))
+    monkeypatch.setattr("epic.report.figures.replacing", lambda out: nullcontext(out))
+    (files / "table.json").write_text(json.dumps({"rows": ROWS, "headline": "test", "measure": measure}))
+    pruning(files / "table.json", [files / "p.png"])
+    cutoffs({"paper": {"bm25": files / "cutoff.json"}}, {}, measure, [files / "c.png"])
+    write_history([Iteration(1, 8, 0.7, 0.5, 0.3, 1.0)], files / "history.tsv")
+    training_figure(files / "history.tsv", "title", measure, [files / "t.png"])
+    labels = [[axes.get_ylabel() for axes in figure.axes] for figure in seen]
+    assert labels == [[said, said], [f"{said}, tuning queries"], ["", f"validation {said}"]]

@@ -13,7 +13,7 @@ from tests.judging import row as judged
 from tests.latency import ABOUT, total
 from tests.markdown import Page, cells
 
-INFO = {"title": "T", "note": "a note", "alpha": 0.01, "command": "snakemake it"}
+INFO = {"title": "T", "note": "a note", "alpha": 0.01, "command": "snakemake it", "chosen_by": "RR@10"}
 MODEL = {"id": "m", "label": "M"}
 
 
@@ -141,3 +141,12 @@ def test_each_member_of_an_ensemble_is_shown_and_what_is_remarked_on_them_once(f
     assert "Trained here: best of 2 validations" in alone and alone.count("Member 2 sleeps.") == 1
     assert "1. The best of 2 validations is number 2, MRR@10 0.5000." in found
     assert "2. The best of 1 validations is number 1, MRR@10 0.2500." in found and found.count("Member 2 sleeps.") == 1
+
+
+def test_the_measure_that_chose_the_model_and_those_that_it_is_tested_by_are_named(files, tests, tmp_path):
+    for name in ("system", "baseline"):
+        path = tmp_path / f"{name}.values"
+        path.write_text(path.read_text().replace("RR@10", "AP", 1))
+    found = page(files, [tests[0] | {"metric": "AP"}], tmp_path / "page.md", chosen_by="Rprec")
+    assert "best of 2 validations is number 2, R-prec 0.5000" in found and "MRR@10" not in found
+    assert ["test, AP, 3 queries", "against"] in [line[:2] for line in cells(found)]

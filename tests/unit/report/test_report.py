@@ -68,7 +68,7 @@ def comparison(system, baseline):
     return found | {"conclusion": "different", "significant": True, "margin": None}
 
 
-def write_page(folder, hostile=HOSTILE, metadata=None):
+def write_page(folder, hostile=HOSTILE, metadata=None, measure="RR@10"):
     """A report of made-up results: four rows, whose order by MRR@10 is not that of the page."""
     rows = [
         row("bm25", "first-stage", 0.25, 0.198),
@@ -79,7 +79,7 @@ def write_page(folder, hostile=HOSTILE, metadata=None):
     ]
     gain = {"system": "epic", "baseline": "bm25", "effect_ratio": 2.0, "delta_relative_improvement": -0.1}
     order = {"model": "paper", "systems": 3, "kendall_tau": 1.0, "because": ["other collection"], "gains": [gain]}
-    table = {"title": "Made up", "headline": "test", "caption": hostile, "rows": rows, "note": hostile}
+    table = {"title": "Made up", "headline": "test", "measure": measure, "caption": hostile, "rows": rows, "note": hostile}
     table["over"] = {"query_set": "test", "models": [order]}
     result = {"model": "paper", "ours": 0.05, "verdict": "does not hold", "because": [], "detail": hostile}
     claim = {"id": "x", "section": "pruning", "says": hostile, "published": 0.74, "unit": "share", "results": [result]}
@@ -159,6 +159,11 @@ def test_every_section_is_there_and_every_row_has_its_command(page):
     assert re.search(r"<b>1</b></li>", page) and "Kendall's tau <b>1.00</b>" in page
     assert "not comparable</span> <small>other collection" in page and "train.batch_size" in page and "GeForce" in page
     assert '<th class="number">R@200</th>' in page and "<h3>RR@10, test: EPIC against its first stage (a)</h3>" in page
+
+
+def test_the_results_are_headed_by_the_measure_of_the_table(page, tmp_path):
+    assert page.count('<th class="number">MRR@10 published</th>') == 1
+    assert '<th class="number">R-prec published</th>' in write_page(tmp_path, measure="Rprec").read_text()
 
 
 def test_every_row_has_its_stages_by_name_and_a_slow_one_its_number_of_queries(page):

@@ -25,7 +25,7 @@ TEST = {
 
 
 def table(*rows):
-    return {"title": "Mine", "headline": "test", "rows": list(rows)}
+    return {"title": "Mine", "headline": "test", "measure": "RR@10", "rows": list(rows)}
 
 
 @pytest.fixture
@@ -88,3 +88,13 @@ def test_numbers_that_were_changed_since_they_were_written_are_not_shown(results
 def test_a_label_gives_the_terminal_no_orders(results):
     text = results(BM25 | {"label": ALL, "group": ALL, "verdict": ALL}, EPIC)
     assert "\x1b" not in text and not unseen(text) and "\\u001b[31m" in text
+
+
+def test_it_names_the_measure_of_the_table_and_an_older_table_is_made_again(results, tmp_path):
+    assert results(BM25, EPIC).splitlines()[0] == "Mine: MRR@10 on test, unless the row names another query set"
+    for measure, said in (("Rprec", "R-prec"), ("RR", "MRR"), ("P@5", "P@5")):
+        (tmp_path / "table.json").write_text(json.dumps(table(BM25, EPIC) | {"measure": measure}))
+        assert summary(tmp_path).startswith(f"Mine: {said} on test, ")
+    (tmp_path / "table.json").write_text(json.dumps({key: value for key, value in table(BM25).items() if key != "measure"}))
+    with pytest.raises(InputError, match=r"does not say what it measures; make it again: `snakemake .*table\.json --cores all`$"):
+        summary(tmp_path)

@@ -1,4 +1,4 @@
-"""MRR@10 against milliseconds: who is drawn how, and that no name covers another."""
+"""Effectiveness against milliseconds: who is drawn how, and that no name covers another."""
 
 import json
 
@@ -21,7 +21,7 @@ def seen(monkeypatch):
 
 
 def drawn_of(rows, folder):
-    (folder / "table.json").write_text(json.dumps({"rows": rows, "headline": "test"}))
+    (folder / "table.json").write_text(json.dumps({"rows": rows, "headline": "test", "measure": "RR@10"}))
     tradeoff(folder / "table.json", [folder / "t.png", folder / "t.pdf"])
 
 
@@ -89,3 +89,13 @@ def test_whatever_a_label_says_it_is_written_beside_its_point(tmp_path, seen):
     label = f"_{ALL} $\\frac{{"
     drawn_of([ROWS[0] | {"label": label}, *ROWS[1:5], ROWS[5] | {"label": label}], tmp_path)
     assert drawable(label) in [text.get_text() for text in seen[0].axes[0].texts]
+
+
+def test_the_axis_and_a_mark_name_the_measure_of_the_table(tmp_path, seen):
+    other = record("bert", "run-file", ours=0.9, ours_ms=1.0) | {"ours_headline": None, "query_set": "dev-small"}
+    for measure, said in (("RR@10", "MRR@10"), ("AP", "MAP")):
+        (tmp_path / "table.json").write_text(json.dumps({"rows": [*ROWS, other], "headline": "test", "measure": measure}))
+        tradeoff(tmp_path / "table.json", [tmp_path / "t.png"])
+        assert [axes.get_ylabel() for axes in seen[-1].axes] == [said] * 2
+        (legend,) = seen[-1].legends
+        assert [text.get_text() for text in legend.get_texts()][-2:] == [f"{said} of another query set", "Pareto front"]

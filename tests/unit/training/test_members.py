@@ -21,6 +21,7 @@ from epic.training.resume import State
 from epic.training.train import train
 from epic.training.validation import Validation
 from tests import fake_ranker
+from tests.measures import measure
 from tests.processes import call
 from tests.training import QRELS, QUERIES, RUN, make_deadly, settings, without_seconds, write_collection
 from tests.words import duet_model, write_vocabulary
@@ -49,7 +50,7 @@ def trained(folder, name, members=MEMBERS, biases=None, sizes=None, **changes):
 
     ranker.member = member
     examples = Examples(folder / "t.tsv", folder / "tq.tsv", Documents(f"path:{folder}"))
-    validation, state = Validation(QUERIES, QRELS, RUN, 512), State(folder / f"{name}-state", "key")
+    validation, state = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10")), State(folder / f"{name}-state", "key")
     arguments = validation, settings(**CHANGES | changes), "cross-entropy", 1, state
     return ranker, train_all(duet, ranker, examples, *arguments)
 
@@ -77,7 +78,7 @@ def test_members_start_from_their_own_seeds_and_read_consecutive_triples(tmp_pat
         torch.manual_seed(1 + number)
         alone = ranker.member()
         examples = Examples(tmp_path / "part.tsv", tmp_path / "tq.tsv", Documents(f"path:{tmp_path}"))
-        validation, state = Validation(QUERIES, QRELS, RUN, 512), State(tmp_path / f"state-{number}", "key")
+        validation, state = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10")), State(tmp_path / f"state-{number}", "key")
         history = train(duet, alone, examples, validation, settings(**CHANGES), "cross-entropy", 1 + number, state)
         assert without_seconds(history) == without_seconds(course.histories[number])
         assert all(torch.equal(value, member.state_dict()[name]) for name, value in alone.state_dict().items())
@@ -152,7 +153,7 @@ def test_a_member_that_is_dead_is_reported_and_stays_in_the_sum(tmp_path, caplog
     duet.save(ranker, tmp_path / "checkpoint", str)
     assert json.loads((tmp_path / "checkpoint" / "ranker.json").read_text())["remarks"] == course.remarks
     entry = duet_model() | {"encoder": None, "loss": "cross-entropy"}
-    card = model_card(duet.card(entry) | {"remarks": course.remarks}, "mine", entry, {}, {}, course.histories, "abc")
+    card = model_card(duet.card(entry) | {"remarks": course.remarks}, "mine", entry, {}, {}, "RR@10", course.histories, "abc")
     assert (
         "Member 2 of 3 has learned next to nothing" in card
         and "The sum of 3 members" in card
@@ -182,7 +183,7 @@ def test_what_is_remarked_on_a_member(tmp_path, loss, of_the_best, bias, words):
         Iteration(2, 16, of_the_best, 0.5, 0.4, 1.0),
         Iteration(3, 24, 9.0, 0.5, 0.3, 1.0),
     ]
-    validation = Validation(QUERIES, QRELS, RUN, 512)
+    validation = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10"))
     found = remarks_of(duet, member, history, Documents(f"path:{tmp_path}"), validation, loss)
     assert len(found) == len(words) and all(word in remark for word, remark in zip(words, found, strict=True))
 
@@ -203,7 +204,7 @@ def test_a_ranker_without_members_is_trained_as_before(tmp_path):
     found = []
     for name, run in (("one", train), ("other", train_all)):
         ranker = fake_ranker.create([], entry, [], "cpu")
-        validation, state = Validation(QUERIES, QRELS, RUN, 512), State(folder / name, "key")
+        validation, state = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10")), State(folder / name, "key")
         found.append(run(fake_ranker, ranker, examples, validation, settings(), "cross-entropy", 7, state))
         assert "remarks" not in ranker.facts
     history, course = found
@@ -212,6 +213,6 @@ def test_a_ranker_without_members_is_trained_as_before(tmp_path):
 
 def test_members_of_a_model_that_is_not_trained_have_no_history(tmp_path):
     ranker = duet.create(collection(tmp_path) / "words", duet_model(members=2), [], "cpu")
-    validation = Validation(QUERIES, QRELS, RUN, 512)
+    validation = Validation(QUERIES, QRELS, RUN, 512, measure("RR@10"))
     course = train_all(duet, ranker, None, validation, settings(), None, 1, State(tmp_path / "state", "key"))
     assert course == ([[], []], [])

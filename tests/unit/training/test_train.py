@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from epic.core.files import InputError
+from epic.corpus.runs import ScoredDoc
 from epic.corpus.triples import sample
 from epic.model.epic import EpicModel
 from epic.rankers import epic as family
@@ -14,6 +15,7 @@ from epic.training.loss import cross_entropy
 from epic.training.resume import State
 from epic.training.train import Learner, finished, slices, train
 from epic.vectors import unpruned_scores
+from tests.measures import measure
 from tests.training import QRELS, RUN, settings, trained, without_seconds
 
 
@@ -53,6 +55,28 @@ def test_the_best_weights_are_left_and_patience_ends_training(mlm_encoder, examp
     assert [iteration.validation for iteration in history] == [0.5, 0.9, 0.9, 0.1]  # an equal value is no improvement
     assert torch.equal(model.equations.theta1, states[1])
     assert not model.training
+
+
+@pytest.mark.parametrize(("chosen_by", "values", "best"), [("RR@10", [1.0, 0.5], 1), ("Rprec", [1 / 3, 2 / 3], 2)])
+def test_another_measure_chooses_another_iteration(
+    mlm_encoder, examples, validation, monkeypatch, tmp_path, caplog, chosen_by, values, best
+):
+    """Three are relevant, a, b and c: first one of them leads and the others follow far behind, then all come after x."""
+    orders, states = iter(["axybc", "xabcy"]), []
+
+    def score(model, *_):
+        states.append(model.equations.theta1.detach().clone())
+        return {"q": [ScoredDoc(doc_id, -float(rank)) for rank, doc_id in enumerate(next(orders))]}
+
+    monkeypatch.setattr(family, "score", score)
+    judged = validation._replace(qrels={"q": {"a": 1, "b": 1, "c": 1}}, measure=measure(chosen_by))
+    with caplog.at_level("INFO"):
+        model, history = trained(mlm_encoder, examples(), judged, tmp_path, max_validations=2)
+    assert [iteration.validation for iteration in history] == pytest.approx(values) and best_of(history).iteration == best
+    assert torch.equal(model.equations.theta1, states[best - 1])
+    name = {"RR@10": "MRR@10", "Rprec": "R-prec"}[chosen_by]
+    assert f"validation {name} {values[0]:.4f}, " in caplog.text
+    assert f"best: iteration {best} of 2, {name} {values[best - 1]:.4f}" in caplog.text
 
 
 @pytest.mark.parametrize(
