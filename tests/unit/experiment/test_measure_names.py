@@ -1,4 +1,4 @@
-"""Names of measures: those of ir_measures, and what people call them."""
+"""Names of measures: those of ir_measures, and no other module knows them."""
 
 import re
 
@@ -6,7 +6,6 @@ import ir_measures
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment.measure_labels import spoken
 from epic.experiment.measure_names import AT_DEPTH, KNOWN, Parts, computed, from_grade, is_known, on_set, parts_of, recall_depth
 from epic.experiment.strict_schema import Validator
 from tests.conftest import ROOT
@@ -63,11 +62,6 @@ def test_the_schema_knows_the_same_names():
         expected = is_known(name) and "rel" not in name
         assert Validator(schema()["$defs"]["measure"]).is_valid(name) == expected, name
         assert Validator(evaluate["measures"]["items"]).is_valid(name) == (expected or name == AT_DEPTH), name
-
-
-def test_people_know_measures_by_other_names():
-    said = [spoken(name) for name in (*NAMES, "RR(rel=2)@10")]
-    assert said == ["MRR", "MRR@10", "MAP", "R-prec", "P@5", "nDCG", "nDCG@10", "R@1000", "MRR(rel=2)@10"]
 
 
 def test_of_graded_judgments_the_headline_is_taken_from_grade_1_on_too():
