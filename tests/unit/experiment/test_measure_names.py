@@ -93,7 +93,11 @@ def test_no_other_module_knows_a_measure_by_its_name():
     """A measure is a setting of the experiment; what is published and claimed, and experiments, name theirs."""
     facts = [ROOT / "workflow" / name for name in ("experiments", "resources", "schemas")]  # patterns of names in the last
     paths = [path for folder in ("epic", "workflow") for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
-    read = [path for path in paths if path.parent.name != "__pycache__" and path not in HERE and not any(at in path.parents for at in facts)]
+    read = [
+        path
+        for path in paths
+        if path.parent.name != "__pycache__" and path not in HERE and not any(at in path.parents for at in facts)
+    ]
     assert len(read) > 250
     named = re.compile(r"RR@\d|\b(MRR|MAP|Rprec|R-prec)\b|[\"'](RR|AP|nDCG@\d+|P@\d+|R@\d+)[\"']")
     assert [path for path in read if named.search(path.read_text(encoding="utf-8"))] == []
