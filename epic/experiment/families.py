@@ -15,6 +15,7 @@ import jsonschema
 
 from epic.core.files import ROOT, InputError
 from epic.experiment.fits import ENCODER, Rules, names_in, unmet
+from epic.experiment.word_schema import DEFINITIONS
 
 RANKERS = "epic.rankers"
 KINDS = {"PRECOMPUTES": bool, "SETTINGS": dict, "STAGES": dict}
@@ -72,7 +73,8 @@ def declared(family: str) -> Family:
         raise InputError(f"{source}: STAGES must have the keys beside and after")
     _check_rules(source, found)
     words, fits = found.get("WORDS") is True, found.get("FITS", ())
-    return Family(family, source, found["PRECOMPUTES"], found["SETTINGS"], found["STAGES"], words, fits)
+    settings = found["SETTINGS"] | ({"$defs": DEFINITIONS | found["SETTINGS"].get("$defs", {})} if words else {})
+    return Family(family, source, found["PRECOMPUTES"], settings, found["STAGES"], words, fits)
 
 
 def odd_settings(family: Family, settings) -> Iterator[tuple[tuple, str]]:

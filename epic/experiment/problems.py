@@ -8,8 +8,7 @@ from epic.experiment.families import Family, declared
 from epic.experiment.fits import unmet
 from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
-from epic.experiment.measure_labels import spoken
-from epic.experiment.measure_names import AT_DEPTH, from_grade, recall_depth
+from epic.experiment.measure_checks import measure_problems
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
 from epic.experiment.strict_schema import Validator
 from epic.experiment.timing_checks import timing_problems
@@ -32,7 +31,7 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
     of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _generators, _encode, _rows, _comparisons)
-    for check in (*of_items, _purposes, _references, _measures, _sizes, _triples, timing_problems):
+    for check in (*of_items, _purposes, _references, measure_problems, _sizes, _triples, timing_problems):
         yield from check(settings)
 
 
@@ -211,21 +210,6 @@ def _references(settings: dict) -> Iterator[Problem]:
     for model, place in _trained(settings, "train"):
         if absent := _absent(settings, "first_stages", train_of(settings, model)["validation_first_stage"]):
             yield (*place, "validation_first_stage"), absent
-
-
-def _measures(settings: dict) -> Iterator[Problem]:
-    said = settings["evaluate"]
-    if (shown := said["measure"]) not in said["measures"]:
-        yield ("evaluate", "measures"), f"{shown}, the measure of the table, is not among {', '.join(said['measures'])}"
-    for query_set in settings["query_sets"]:
-        if query_set["id"] == said["headline"] and from_grade(shown, query_set["relevance"]) != shown:
-            message = f"the table shows {spoken(shown)} from grade 1 on; choose a set with relevance: 1"
-            yield ("evaluate", "headline"), message
-        for number, name in enumerate(said["measures"]):
-            deepest = recall_depth(name)
-            if query_set["purpose"] == "test" and deepest and deepest > query_set["hits"]:
-                message = f"{name} is deeper than the hits of {query_set['id']} ({query_set['hits']})"
-                yield ("evaluate", "measures", number), f"{message}; {AT_DEPTH} is recall at the depth of each set"
 
 
 def _sizes(settings: dict) -> Iterator[Problem]:

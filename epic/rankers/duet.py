@@ -45,34 +45,7 @@ SETTINGS = {
                 "pool": {"type": "integer", "minimum": 1, "maximum": 4096, "description": "windows of a passage's pool"},
                 "dropout": {"type": "number", "minimum": 0, "exclusiveMaximum": 1},
                 "dimensions": {"type": "integer", "minimum": 1, "maximum": 4096, "description": "dimensions of a word"},
-                "words": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["tokeniser", "vocabulary", "at_least", "most", "idf", "vectors"],
-                    "properties": {
-                        "tokeniser": {"enum": ["letters", "blingfire"]},
-                        "vocabulary": {
-                            "type": ["string", "null"], "pattern": "^(path|download):.",
-                            "description": "path:FILE or download:FILE, a published list of lines `word TAB number`; else null",
-                        },
-                        "at_least": {
-                            "type": "integer", "minimum": 1, "maximum": 1000000000,
-                            "description": "passages that have a word of the vocabulary, at least",
-                        },
-                        "most": {
-                            "type": ["integer", "null"], "minimum": 1, "maximum": 10000000,
-                            "description": "words of the vocabulary, at most; those of the most passages stay; null: all",
-                        },
-                        "idf": {
-                            "type": ["string", "null"], "pattern": "^(path|download):.",
-                            "description": "path:FILE or download:FILE, a published list of lines `word TAB idf`; else null",
-                        },
-                        "vectors": {
-                            "type": ["string", "null"], "pattern": "^(path|download):.",
-                            "description": "path:FILE or download:FILE with GloVe's vectors as text, .txt or .zip; else null",
-                        },
-                    },
-                },
+                "words": {"$ref": "#/$defs/words"},
             },
         },
     }

@@ -49,35 +49,8 @@ SETTINGS = {
                 "query_words": {"type": "integer", "minimum": 1, "maximum": 200},
                 "passage_words": {"type": "integer", "minimum": 1, "maximum": 2000},
                 "words": {
-                    "type": "object",
-                    "additionalProperties": False,
-                    "required": ["tokeniser", "vocabulary", "at_least", "most", "idf", "vectors"],
-                    "properties": {
-                        "tokeniser": {"enum": ["blingfire", "letters"]},
-                        "vocabulary": {
-                            "type": ["string", "null"],
-                            "pattern": "^(path|download):.",
-                            "description": "path:FILE or download:FILE, a published list of lines `word TAB number`; else null",
-                        },
-                        "at_least": {
-                            "type": "integer",
-                            "minimum": 1,
-                            "maximum": 1000000000,
-                            "description": "passages that have a word of the vocabulary, at least",
-                        },
-                        "most": {
-                            "type": ["integer", "null"],
-                            "minimum": 1,
-                            "maximum": 10000000,
-                            "description": "words of the vocabulary, at most; those of the most passages stay; null: all",
-                        },
-                        "idf": {"type": "null", "description": "TK has no use for idf"},
-                        "vectors": {
-                            "type": ["string", "null"],
-                            "pattern": "^(path|download):.",
-                            "description": "path:FILE or download:FILE with GloVe's vectors as text, .txt or .zip; else null",
-                        },
-                    },
+                    "$ref": "#/$defs/words",
+                    "properties": {"idf": {"type": "null", "description": "TK has no use for idf"}},
                 },
             },
         },

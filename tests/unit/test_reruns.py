@@ -120,7 +120,7 @@ def test_a_family_of_words_is_trained_again_if_its_words_are_split_otherwise_and
         ("tk_scores", "QUERIES_AT_A_TIME = 1_024", "QUERIES_AT_A_TIME = 512", {"train", "tune", "rerank"}),
         ("tk", "SPARSE = ", "SPARSE = () or ", {"train"}),
         ("tk", "Passage re-ranking by Transformer-Kernel", "Re-ranking by Transformer-Kernel", NOTHING),
-        ("tk", "heads must divide it", "heads have to divide it", NOTHING),
+        ("tk", "each head has an equal part of it", "each head gets an equal part of it", NOTHING),
         ("epic", '"equations.theta4")', '"equations.theta4", "x")', NOTHING),
     ],
 )

@@ -84,7 +84,7 @@ def test_only_the_authors_weights_are_encoded_as_in_the_released_batches():
 def test_seeds_of_mini_differ_in_nothing_but_the_seed():
     experiments = load_experiments([EXPERIMENTS])
     mini, seeds = experiments["mini"], experiments["mini-seeds"]
-    assert {key for key in mini if mini[key] != seeds[key]} == {"title", "models", "comparisons", "rows"}
+    assert {key for key in mini if mini[key] != seeds[key]} == {"title", "note", "models", "comparisons", "rows"}
     assert [model["seed"] for model in seeds["models"]] == [43, 44] and find(mini["models"], "paper")["seed"] == 42
     same = dict.fromkeys(("id", "seed", "prefix", "label"))
     assert all(model | same == find(mini["models"], "paper") | same for model in seeds["models"])
