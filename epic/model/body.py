@@ -63,21 +63,24 @@ class Other(nn.Module):
 def _by_transformers(config: dict, folder):
     """Make a masked language model's body by transformers: untrained, or with the weights of a folder."""
     from transformers import AutoConfig, AutoModel
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
     from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES as MASKED
 
     kind, kept = config["model_type"], {key: value for key, value in config.items() if key != "model_type"}
+    if kind not in CONFIG_MAPPING:
+        raise InputError(f"transformers knows no encoder of the type {kind}")
     try:
-        described = AutoConfig.for_model(kind, **kept)
-        if kind in MASKED and not described.is_encoder_decoder:
-            return _loaded(folder, described) if folder else AutoModel.from_config(described, dtype=torch.float32)
+        described = AutoConfig.for_model(kind, **kept) if kind in MASKED else None
+        if described is None or described.is_encoder_decoder:
+            raise InputError(
+                f"its model_type is {kind}, which is no masked language model; EPIC starts from an encoder such as BERT"
+            )
+        return _loaded(folder, described) if folder else AutoModel.from_config(described, dtype=torch.float32)
     except InputError:
         raise
-    except (KeyError, ValueError) as error:
-        raise InputError(f"transformers knows no encoder of the type {kind}: {one_line(str(error))[:200]}") from error
     except Exception as error:  # of torch, and of transformers' checks of a config: they raise many kinds
         said = one_line(str(error))[:200]
         raise InputError(f"transformers cannot make its {kind} ({said}); are config.json and weights one model's?") from error
-    raise InputError(f"its model_type is {kind}, which is no masked language model; EPIC starts from an encoder such as BERT")
 
 
 def _loaded(folder, kind):

@@ -199,7 +199,7 @@ def with_config(folder, out, **config):
 )
 def test_a_config_json_of_other_weights_is_refused_in_one_line(generator_folder, tmp_path, config, said):
     folder = with_config(generator_folder, tmp_path / "g", **config)
-    with pytest.raises(InputError, match=f"^{folder}: .*{said}") as error:
+    with pytest.raises(InputError, match=f"^{folder}.*{said}") as error:
         opened(folder)
     assert "\n" not in str(error.value)
 
