@@ -12,7 +12,7 @@ from typing import NamedTuple
 from epic.core.files import InputError, numbered_lines, read_json, replacing, write_json
 from epic.corpus.text_files import is_id
 
-LONGEST_LINE = 6000  # letters; a longer one would fill the screen
+LONGEST_LINE = 10_000  # letters: two of the longest ids, and more; a longer one would fill the screen
 AGAIN = "the run is not whole: make it again"
 
 

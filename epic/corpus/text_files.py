@@ -14,7 +14,7 @@ from epic.core.strict_json import parse_json
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
 WHOLE_NUMBER = re.compile(r"-?[0-9]+")
-LONGEST_ID = 500  # letters
+LONGEST_ID = 4000  # letters; TREC CAR's ids of queries are whole paths of headings, a letter of another script six letters
 HIGHEST_GRADE = 1000  # collections have single digits, or percentages
 
 
