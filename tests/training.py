@@ -7,7 +7,7 @@ import os
 import signal
 
 from epic.corpus.runs import ScoredDoc
-from epic.corpus.triples import sample
+from epic.corpus.sampling import sample
 from epic.experiment.settings import TrainSettings
 
 QRELS = {"q1": {"0": 1}, "q2": {"1": 1, "2": 1}}

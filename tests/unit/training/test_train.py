@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from epic.core.files import InputError
-from epic.corpus.triples import sample
+from epic.corpus.sampling import sample
 from epic.model.epic import EpicModel
 from epic.rankers import epic as family
 from epic.training.history import Iteration, best_of
