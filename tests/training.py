@@ -7,7 +7,7 @@ import os
 import signal
 
 from epic.corpus.runs import ScoredDoc
-from epic.corpus.triples import sample
+from epic.corpus.sampling import sample
 from epic.experiment.settings import TrainSettings
 from tests.measures import measure
 

@@ -1,8 +1,9 @@
 """The collection in numbers, as the paper describes its own: lengths of passages and queries, and the judgments."""
 
 import logging
+from collections import Counter
 from collections.abc import Iterable
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from epic.core.places import placeless
 from epic.corpus.datasets import load
 from epic.corpus.irds_downloads import fetched
 from epic.corpus.lengths import Lengths
+from epic.corpus.published_queries import query_texts
 from epic.model.tokens import tokenizer_of
 
 log = logging.getLogger(__name__)
@@ -57,17 +59,20 @@ def _judgments(count: int, judged: list[int]) -> dict:
 def write_statistics(manifest, shards, datasets: list[str], encoder, out) -> None:
     """Write counts of the passages, and of the queries of all `datasets`; a passage of grade 1 or more answers a query."""
     texts: list[str] = []
-    relevant: dict[tuple[str, str], int] = {}
+    judged: list[int] = []
     for dataset in datasets:
-        source = load(dataset)
-        asked, judged = fetched(dataset, lambda source=source: (list(source.queries_iter()), list(source.qrels_iter())))
-        texts += [query.default_text() for query in asked]
-        for qrel in judged:
-            if qrel.relevance > 0:
-                key = (dataset, qrel.query_id)
-                relevant[key] = relevant.get(key, 0) + 1
+        asked, relevant = fetched(dataset, partial(_asked_and_relevant, dataset))
+        texts += asked.values()
+        judged += Counter(query_id for query_id, _ in relevant).values()
     tokenizer = tokenizer_of(encoder) if encoder else None
-    counted = queries(texts, list(relevant.values()), tokenizer)
+    counted = queries(texts, judged, tokenizer)
     found = {"passages": passages(shards, read_json(manifest)["count"]), "queries": counted}
     log.info("%d passages, %d queries", found["passages"]["count"], found["queries"]["count"])
     write_json(out, found | {"datasets": placeless(datasets)})
+
+
+def _asked_and_relevant(dataset: str) -> tuple[dict[str, str], dict[tuple[str, str], None]]:
+    """Return texts by query id, and the pairs of query and relevant passage, each once, in their order."""
+    source = load(dataset)
+    relevant = ((qrel.query_id, qrel.doc_id) for qrel in source.qrels_iter() if qrel.relevance > 0)
+    return query_texts(source.queries_iter(), dataset), dict.fromkeys(relevant)

@@ -11,6 +11,7 @@ from epic.corpus.datasets import load
 from epic.corpus.documents import Documents, build
 from epic.corpus.folder import folder_of, line_of
 from epic.corpus.irds_downloads import fetched
+from epic.corpus.published_queries import query_texts
 from epic.corpus.query_counts import counts_of, write_counts
 
 log = logging.getLogger(__name__)
@@ -42,8 +43,8 @@ def encoding_of(dataset: str) -> str:
 def prepare_queries(dataset: str, documents: Documents, queries_out, qrels_out, counts_out) -> None:
     """Write a query set as plain TSV and TREC files, and its counts; refuse judgments of unknown queries or documents."""
     folder, source = folder_of(dataset), load(dataset)
-    found, judged = fetched(dataset, lambda: (list(source.queries_iter()), list(source.qrels_iter())))
-    queries = {query.query_id: " ".join(query.default_text().split()) for query in found}
+    texts, judged = fetched(dataset, lambda: (query_texts(source.queries_iter(), dataset), list(source.qrels_iter())))
+    queries = {query_id: " ".join(text.split()) for query_id, text in texts.items()}
     if blank := next((query_id for query_id, text in queries.items() if not text), None):
         raise InputError(f"{folder.queries if folder else dataset}: query {blank} has no text; give it one, or leave it out")
     qrels: dict[str, dict[str, int]] = {}

@@ -14,6 +14,7 @@ from epic.core.files import InputError
 from epic.corpus.folder import folder_of
 
 log = logging.getLogger(__name__)
+SHOWN = 12  # datasets in an error: those beside the one that is not there
 
 
 def home() -> Path:
@@ -32,9 +33,10 @@ def load(dataset: str):
         try:
             return ir_datasets.load(dataset)
         except KeyError as error:
-            raise InputError(
-                f"ir_datasets has no dataset {dataset}; see https://ir-datasets.com, or say path:FOLDER for one of your own"
-            ) from error
+            beside = sorted(name for name in ir_datasets.registry if name.rpartition("/")[0] == dataset.rpartition("/")[0])
+            known = f"; there are {', '.join(beside)}" if "/" in dataset and 0 < len(beside) <= SHOWN else ""
+            remedy = "see https://ir-datasets.com, or say path:FOLDER for one of your own"
+            raise InputError(f"ir_datasets has no dataset {dataset}{known}; {remedy}") from error
     from epic.corpus.folder_dataset import local_dataset  # its classes derive from ir_datasets', which is slow to import
 
     return local_dataset(folder)

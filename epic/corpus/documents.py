@@ -10,6 +10,7 @@ from epic.core import seals
 from epic.core.files import InputError, read_json
 from epic.corpus.datasets import alone, home, load
 from epic.corpus.folder import folder_of
+from epic.corpus.store_builder import build_store
 
 log = logging.getLogger(__name__)
 LOOKED_UP_AT_ONCE = 10_000
@@ -55,9 +56,9 @@ class Documents:
 
     def unknown(self, doc_ids) -> list[str]:
         """Return those of `doc_ids` that are not in the collection, sorted."""
-        wanted, absent = iter(set(doc_ids)), set()
-        while some := set(islice(wanted, LOOKED_UP_AT_ONCE)):  # looking ids up reads their texts, too
-            absent |= some - set(self._store.get_many(some))
+        wanted, absent = iter(set(doc_ids)), []
+        while some := list(islice(wanted, LOOKED_UP_AT_ONCE)):
+            absent += [doc_id for doc_id, first in zip(some, self._firsts(some), strict=True) if first < 0]
         return sorted(absent)
 
     def span(self, positions: range):
@@ -67,11 +68,22 @@ class Documents:
 
     def positions(self, doc_ids) -> list[int]:
         """Return where documents stand in the collection, as `span` counts them; refuse an unknown id."""
-        doc_ids, lookup = list(doc_ids), self._store.lookup
-        firsts = lookup.idx()[[doc_id.removeprefix(lookup._key_field_prefix or "") for doc_id in doc_ids]]  # their first bytes
+        doc_ids = list(doc_ids)
+        firsts = self._firsts(doc_ids)
         if -1 in firsts:
             raise InputError(f"{self.dataset} has no document {doc_ids[firsts.index(-1)]}")
-        return np.searchsorted(np.memmap(lookup._pos_path, np.int64, "r"), firsts).tolist()
+        return np.searchsorted(np.memmap(self._store.lookup._pos_path, np.int64, "r"), firsts).tolist()
+
+    def _firsts(self, doc_ids: list[str]) -> list[int]:
+        """Return the first byte of each document, -1 of one that is not there; texts are not read."""
+        lookup = self._store.lookup
+        index, prefix = lookup.idx(), lookup._key_field_prefix or ""
+        firsts = index[[doc_id.removeprefix(prefix) for doc_id in doc_ids]]
+        for place, doc_id in enumerate(doc_ids):  # ir_datasets cuts off what is longer than any id, and zero bytes at the end
+            key = doc_id.removeprefix(prefix)
+            if not doc_id.startswith(prefix) or len(key.encode()) > index.keylen or key.endswith("\0"):
+                firsts[place] = -1
+        return firsts
 
     def places_of(self, doc_ids) -> np.ndarray:
         """Return the same as an array (k,)."""
@@ -93,7 +105,7 @@ def build(dataset: str):
     if _has_changed(store) or not _is_whole(store):
         seals.unseal([store.path])
         _store(dataset).clear_cache()  # leftovers of a build that was killed: ir_datasets would append to them
-        _store(dataset).build()
+        build_store(_store(dataset))
         store = _store(dataset)
         if not _is_whole(store):
             raise InputError(f"{dataset}: ir_datasets built a store in {store.path} that cannot be read; is its disk full?")

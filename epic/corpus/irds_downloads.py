@@ -71,10 +71,13 @@ def _failure(dataset: str, error: Exception) -> _Failure | None:
     """Explain an error that arose below ir_datasets; None if it has nothing to do with files or the network."""
     if getattr(error, "errno", None) in CANNOT_WRITE or str(error).startswith("Insufficient disk space"):
         return _Failure(f"{dataset}: {error}; make room there, or set IR_DATASETS_HOME to a folder on a larger disk", False)
-    download, derived = _origin(error)
+    download, derived, packed = _origin(error)
     if download is None:
         return None
     place = download._cache_path
+    if packed:
+        said = f"{packed} cannot be read ({error}); ir_datasets made it of {Path(place).name}; move it away, and it is made again"
+        return _Failure(f"{dataset}: {said}", False)
     if place and Path(place).exists():
         found, published = digest_of(place, "md5"), download.expected_md5
         said = f"{place} cannot be read ({error}): its md5 is {found}, the published file's is {published}"
@@ -88,27 +91,30 @@ def _failure(dataset: str, error: Exception) -> _Failure | None:
     return _Failure(f"{dataset}: {said} {remedy}", True)
 
 
-def _origin(error: Exception) -> tuple[Any, Path | None]:
-    """Return the download in or behind whose code an error arose, and the file that ir_datasets would have made of it."""
-    from ir_datasets.util import Cache
+def _origin(error: Exception) -> tuple[Any, Path | None, Path | None]:
+    """Return the download in or behind whose code an error arose, and two files that ir_datasets makes of one.
+
+    The first is what it would have made of it, the second an archive that it has packed again, and then reads instead.
+    """
+    from ir_datasets.util import Cache, Download, ReTar
 
     owners = [frame.f_locals.get("self") for frame, _ in traceback.walk_tb(error.__traceback__)][::-1]
-    download = next((found for owner in owners for found in _behind(owner)), None)
-    return download, next((owner._path for owner in owners if isinstance(owner, Cache)), None)
+    download = next((found for owner in owners for found in _behind(owner, Download)), None)
+    packed = [found._output_file for owner in owners for found in _behind(owner, ReTar) if found._output_file.exists()]
+    derived = next((owner._path for owner in owners if isinstance(owner, Cache)), None)
+    return download, derived, next(iter(packed), None)
 
 
-def _behind(thing) -> Iterator[Any]:
-    """Yield the downloads that an object of ir_datasets reads from."""
-    from ir_datasets.util import Download
-
-    if isinstance(thing, Download):
+def _behind(thing, kind: type) -> Iterator[Any]:
+    """Yield the objects of a kind that an object of ir_datasets reads from."""
+    if isinstance(thing, kind):
         yield thing
     elif isinstance(thing, list | tuple):
         for inner in thing:
-            yield from _behind(inner)
+            yield from _behind(inner, kind)
     elif type(thing).__module__.startswith("ir_datasets"):
         for inner in getattr(thing, "__dict__", {}).values():
-            yield from _behind(inner)
+            yield from _behind(inner, kind)
 
 
 def _urls(download) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from epic.core.files import InputError, numbered_lines, read_json, replacing, write_json
 from epic.corpus.text_files import is_id
 
-LONGEST_LINE = 6000  # letters; a longer one would fill the screen
+LONGEST_LINE = 10_000  # letters: two of the longest ids, and more; a longer one would fill the screen
 AGAIN = "the run is not whole: make it again"
 
 
@@ -85,15 +85,20 @@ def read_run(path, hits: int | None = None) -> Run:
 
 def read_whole_run(path, answers_path, hits: int | None = None) -> Run:
     """Read a run as `read_run` does, and refuse one that lacks a query or a line of those that its stage wrote."""
-    run, lines = {}, 0
-    for query_id, found in ranked_lists(path):
-        run[query_id], lines = found[:hits], lines + len(found)
+    return {query_id: found[:hits] for query_id, found in whole_lists(path, answers_path)}
+
+
+def whole_lists(path, answers_path) -> Iterator[tuple[str, list[ScoredDoc]]]:
+    """Yield the same one query at a time, as `ranked_lists` does; what is lacking is known after the last."""
+    answered, lines, odd = 0, 0, False
     answers = read_answers(answers_path)
-    if (len(run), lines) != answers[:2] or not answers.without_hits.isdisjoint(run):
+    for query_id, found in ranked_lists(path):
+        answered, lines, odd = answered + 1, lines + len(found), odd or query_id in answers.without_hits
+        yield query_id, found
+    if odd or (answered, lines) != answers[:2]:
         raise InputError(
-            f"{path} has {lines} hits of {len(run)} queries, {answers_path} says {answers.hits} of {answers.answered}; {AGAIN}"
+            f"{path} has {lines} hits of {answered} queries, {answers_path} says {answers.hits} of {answers.answered}; {AGAIN}"
         )
-    return run
 
 
 def _refuse_a_cut_line(path) -> None:

@@ -14,7 +14,7 @@ from epic.core.strict_json import parse_json
 IDS = ("id", "_id", "doc_id", "query_id")
 TEXTS = ("text", "contents")
 WHOLE_NUMBER = re.compile(r"-?[0-9]+")
-LONGEST_ID = 500  # letters
+LONGEST_ID = 4000  # letters; TREC CAR's ids of queries are whole paths of headings, a letter of another script six letters
 HIGHEST_GRADE = 1000  # collections have single digits, or percentages
 
 
@@ -96,7 +96,11 @@ def as_id(value) -> str | None:
 
 def judgments(path) -> Iterator[Judgment]:
     """Yield the lines of a TREC qrels file; refuse a document that is judged twice for a query, differently."""
-    grades: dict[tuple[str, str], int] = {}
+    return _judgments(path, {})
+
+
+def _judgments(path, grades: dict[str, dict[str, int]]) -> Iterator[Judgment]:
+    """Yield the same, and keep what was judged in `grades`: a collection's training queries have a million judgments."""
     for number, line in numbered_lines(path):
         fields = line.split()
         if len(fields) != 4 or not WHOLE_NUMBER.fullmatch(fields[3]) or not is_id(fields[0]) or not is_id(fields[2]):
@@ -109,8 +113,8 @@ def judgments(path) -> Iterator[Judgment]:
                 f"{path} line {number}: a grade of {grade[:20]} is not within plus or minus {HIGHEST_GRADE}; trec_eval reserves "
                 "memory for every grade up to the highest and gives 0 where there is too little; map the grades to smaller ones"
             )
-        if grades.setdefault((query_id, doc_id), int(grade)) != int(grade):
-            before = grades[query_id, doc_id]
+        before = grades.setdefault(query_id, {}).setdefault(doc_id, int(grade))
+        if before != int(grade):
             raise InputError(f"{path} line {number}: {query_id} {doc_id} is judged {grade}, above {before}; keep one of them")
         yield Judgment(query_id, doc_id, int(grade))
     if not grades:
@@ -137,8 +141,8 @@ def read_queries(path) -> dict[str, str]:
 def read_qrels(path) -> dict[str, dict[str, int]]:
     """Read relevance by query id and document id."""
     qrels: dict[str, dict[str, int]] = {}
-    for judgment in judgments(path):
-        qrels.setdefault(judgment.query_id, {})[judgment.doc_id] = judgment.relevance
+    for _ in _judgments(path, qrels):
+        pass
     return qrels
 
 

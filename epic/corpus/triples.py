@@ -2,7 +2,6 @@
 
 import itertools
 import logging
-import random
 from collections.abc import Iterable, Iterator
 
 from epic.core.files import InputError, replacing, write_text
@@ -11,7 +10,8 @@ from epic.corpus.documents import Documents, open_documents
 from epic.corpus.folder import folder_of, line_of
 from epic.corpus.irds_downloads import fetched
 from epic.corpus.query_counts import read_judgments
-from epic.corpus.runs import Run, read_whole_run
+from epic.corpus.runs import whole_lists
+from epic.corpus.sampling import drawn, pools_of
 from epic.corpus.text_files import Triple, read_queries
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ def write_triples(source: dict, count: int, files: dict, out, queries_out) -> No
     if source["source"] == "docpairs":
         from_docpairs(source["dataset"], count, open_documents(files["manifest"]), out, queries_out)
     else:
-        from_judgments(files, count, source["depth"], source["seed"], out, queries_out)
+        from_judgments(files, count, source, out, queries_out)
 
 
 def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_out) -> None:
@@ -53,37 +53,12 @@ def from_docpairs(dataset: str, count: int, documents: Documents, out, queries_o
         log.warning("%s has only %d triples of the %d that training may use", named, written, count)
 
 
-def from_judgments(files: dict, count: int, depth: int, seed: int, out, queries_out) -> None:
+def from_judgments(files: dict, count: int, source: dict, out, queries_out) -> None:
     """Write triples for a collection that publishes none: negatives are drawn from the first-stage hits."""
-    run = read_whole_run(files["run"], files["answers"], hits=depth)
-    triples = itertools.islice(drawn(read_judgments(files["qrels"], files["counts"]), run, seed), count)
+    lists = whole_lists(files["run"], files["answers"])
+    pools = pools_of(read_judgments(files["qrels"], files["counts"]), lists, source["depth"], source["positives"])
+    triples = itertools.islice(drawn(pools, source["seed"], source["positives"]), count)
     _write(triples, read_queries(files["queries"]), out, queries_out)
-
-
-def sample(qrels: dict, run: Run, count: int, seed: int) -> list[Triple]:
-    """Return the first `count` triples that are drawn."""
-    return list(itertools.islice(drawn(qrels, run, seed), count))
-
-
-def drawn(qrels: dict, run: Run, seed: int) -> Iterator[Triple]:
-    """Pass over the judged queries in a new random order each time, without end; draw one relevant and one other passage."""
-    draw = random.Random(seed)
-    pools = {}
-    for query_id, judged in qrels.items():
-        relevant = sorted(doc_id for doc_id, relevance in judged.items() if relevance > 0)
-        others = [hit.doc_id for hit in run.get(query_id, []) if judged.get(hit.doc_id, 0) <= 0]
-        if relevant and others:
-            pools[query_id] = relevant, others
-        else:
-            log.warning("query %s has no %s passage to draw; left out", query_id, "other" if relevant else "relevant")
-    if not pools:
-        raise InputError("no query has both a relevant passage and a first-stage hit that is not relevant")
-    while True:
-        order = list(pools)
-        draw.shuffle(order)
-        for query_id in order:
-            relevant, others = pools[query_id]
-            yield Triple(query_id, draw.choice(relevant), draw.choice(others))
 
 
 def _write(triples: Iterable[Triple], queries: dict, out, queries_out) -> int:

@@ -21,7 +21,7 @@ KEYS_OF_KIND = {
     "run-file": {"runs"},
     "published-only": set(),
 }
-KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "seed"}}
+KEYS_OF_TRIPLES = {"docpairs": {"dataset"}, "sampled": {"query_set", "first_stage", "depth", "positives", "seed"}}
 MOST_TRIPLES = 100_000_000
 COMMIT = re.compile("[0-9a-f]{40}")
 MIXED = ("float16", "bfloat16")

@@ -25,6 +25,7 @@ STATES = {
     "train/*": "checkpoint",
     "regress/*": "checkpoint",
     "generate/*/*/*": "",
+    "retrieve/*/*.run": "",
 }  # below state/, and what is made of it at the same place of the results
 
 

@@ -115,7 +115,8 @@ def _documents(dataset: str, collection: Collection):
     if not folder_of(dataset):
         handler = load(dataset).docs_handler()
         yield from downloads_of(handler)
-        if not Path(handler.docs_path(force=False)).exists():
+        extracted = hasattr(handler, "docs_path")  # TREC CAR is read from its archive
+        if extracted and not Path(handler.docs_path(force=False)).exists():
             yield Absent(f"{dataset}: text", (), home, text)
     size = rates.STORED * text
     wanted = 0 if os.environ.get("IR_DATASETS_SKIP_DISK_FREE", "").lower() == "true" else store.size_hint or 0
@@ -126,9 +127,11 @@ def _documents(dataset: str, collection: Collection):
 
 def downloads_of(part):
     """Yield downloads that a part of an ir_datasets dataset still needs; an extracted part needs none."""
-    from ir_datasets.util import Cache, Download
+    from ir_datasets.util import Cache, Download, ReTar
 
     if isinstance(part, Cache) and Path(part.path(force=False)).exists():
+        return
+    if isinstance(part, ReTar) and part._output_file.exists():  # packed again without what is not read
         return
     if isinstance(part, Download):
         place = part._cache_path and Path(part._cache_path)

@@ -70,13 +70,29 @@ def test_queries_that_match_nothing_are_written_down(built, runs):
     assert read_answers(built / "10.json") == (3, 6, {"none", "stop"})
 
 
-def searched(folder, built, queries):
+def searched(folder, built, queries, state=""):
     """Search a copy of the index, whose files may be damaged."""
     (folder / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in queries.items()), encoding="utf-8")
     write_counts(folder / "q.json", Counts(len(queries), 1, 1, ""))
     paths = folder / "q.tsv", folder / "q.json"
-    retrieve(built, *paths, 0.9, 0.4, 10, 2, 512, folder / "out.run", folder / "out.json")
+    retrieve(built, *paths, 0.9, 0.4, 10, 2, 512, folder / "out.run", folder / "out.json", state)
     return read_run(folder / "out.run")
+
+
+ODD = {
+    "Aérodrome%20X/Heading%20one/Sub%2Fhead": "pools", "\U0001f41d": "swim", "\uffee": "swim spa", "%s{0}\"'<b>&|": "price", "=1": "zebra",
+    "a/b": "café", "../a": "paris", "007": "spa", "x" * 3000: "pool price",
+}  # fmt: skip
+
+
+def test_ids_may_be_any_letters_and_parts_make_the_very_run_of_one_search(built, tmp_path, monkeypatch):
+    found = searched(tmp_path, built / "index", ODD)
+    assert found.keys() == ODD.keys() - {"=1"} and [hit.doc_id for hit in found["../a"]] == ["1"]
+    whole, answers = (tmp_path / "out.run").read_bytes(), (tmp_path / "out.json").read_bytes()
+    monkeypatch.setattr("epic.first_stage.retrieve.QUERIES_AT_A_TIME", 4)
+    assert searched(tmp_path, built / "index", ODD, tmp_path / "state") == found
+    assert len(list((tmp_path / "state").glob("*/*-of-3.run"))) == 3
+    assert ((tmp_path / "out.run").read_bytes(), (tmp_path / "out.json").read_bytes()) == (whole, answers)
 
 
 def test_a_query_of_more_terms_than_lucene_allows_is_searched_like_any_other(built, tmp_path, runs):

@@ -1,7 +1,7 @@
-"""retrieve: first-stage runs, BM25 by Anserini.
+"""retrieve: first-stage runs, BM25 by Anserini; one of many queries is made in parts, and goes on after the last one.
 
 in   results/{experiment}/index/{first_stage}/, results/{experiment}/data/{query_set}.queries.tsv
-out  results/{experiment}/retrieve/{first_stage}/{query_set}.run, .json (queries without hits)
+out  results/{experiment}/retrieve/{first_stage}/{query_set}.run, .json (queries without hits); until then state/retrieve/...
 """
 
 
@@ -27,6 +27,7 @@ rule retrieve:
     params:
         bm25=of_settings(lookup.bm25_of, "first_stage"),  # as one value: params are compared without their names
         hits=item("query_set", "hits"),
+        state=lambda wildcards: "results/{experiment}/state/retrieve/{first_stage}/{query_set}.run".format(**wildcards),
         code=code("retrieve"),
     script:
         "../scripts/retrieve.py"

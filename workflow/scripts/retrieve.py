@@ -14,4 +14,6 @@ with stage(snakemake):
         memory_mb=snakemake.resources.heap_mb,
         out=snakemake.output.run,
         answers_out=snakemake.output.answers,
+        state=snakemake.params.state,
+        code=snakemake.params.code,
     )

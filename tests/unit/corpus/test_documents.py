@@ -28,6 +28,14 @@ def test_positions_are_those_of_span_and_an_unknown_id_has_none(prepared):
         documents.positions(["0", "9"])
 
 
+@pytest.mark.parametrize("doc_id", ["x70", "00", "x7\0", "1é", "", "x" * 300])
+def test_an_id_that_begins_like_one_is_unknown(prepared, doc_id):
+    documents = prepared()
+    assert documents.unknown(["1", doc_id]) == [doc_id]
+    with pytest.raises(InputError, match="has no document"):
+        documents.positions(["1", doc_id])
+
+
 def test_the_folder_holds_all_of_the_store(collection_of):
     documents = collection_of("a", "b")
     assert documents.folder.is_dir() and "bin" in {path.name for path in documents.folder.iterdir()}

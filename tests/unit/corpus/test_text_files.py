@@ -133,8 +133,8 @@ def test_an_empty_file_of_triples_is_refused(tmp_path):
         ("", None),
         ("a b", None),
         ("a\n", None),
-        ("x" * 500, "x" * 500),
-        ("x" * 501, None),
+        ("x" * 4000, "x" * 4000),
+        ("x" * 4001, None),
         ([1], None),
     ],
 )

@@ -6,26 +6,11 @@ import pytest
 
 from epic.core.files import InputError
 from epic.corpus.documents import Documents
+from epic.corpus.sampling import sample
 from epic.corpus.text_files import read_queries, read_triples
-from epic.corpus.triples import from_docpairs, from_judgments, sample
+from epic.corpus.triples import from_docpairs, from_judgments
 from tests.query_sets import answered, counted
 from tests.training import QRELS, RUN
-
-
-def test_sampled_triples_are_seeded_balanced_and_never_have_a_relevant_negative():
-    triples = sample(QRELS, RUN, 10, seed=3)
-    assert triples == sample(QRELS, RUN, 10, seed=3) != sample(QRELS, RUN, 10, seed=4)
-    assert len(triples) == 10
-    for triple in triples:
-        assert QRELS[triple.query_id].get(triple.relevant_id) == 1
-        assert triple.other_id not in QRELS[triple.query_id]
-    assert {triple.query_id for triple in triples[:2]} == {"q1", "q2"}  # each query once before any comes again
-
-
-def test_a_query_without_hits_is_left_out_and_nothing_to_draw_is_an_error():
-    assert {triple.query_id for triple in sample(QRELS, {"q1": RUN["q1"]}, 4, seed=1)} == {"q1"}
-    with pytest.raises(InputError, match="no query has both"):
-        sample(QRELS, {"q1": RUN["q1"][:1]}, 4, seed=1)
 
 
 def test_triples_survive_the_file_in_order(tmp_path):
@@ -35,14 +20,15 @@ def test_triples_survive_the_file_in_order(tmp_path):
     (tmp_path / "run").write_text("\n".join(lines) + "\n")
     files = {name: tmp_path / file for name, file in (("queries", "q.tsv"), ("qrels", "qrels"), ("run", "run"))}
     files |= {"counts": counted(files["queries"], files["qrels"]), "answers": answered(files["queries"], files["run"])}
-    from_judgments(files, 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
+    source = {"depth": 3, "positives": "judged", "seed": 3}
+    from_judgments(files, 6, source, tmp_path / "t.tsv", tmp_path / "tq.tsv")
     assert read_triples(tmp_path / "t.tsv") == sample(QRELS, RUN, 6, seed=3)
     assert (tmp_path / "tq.tsv").read_text() == "q1\tcost of pool\nq2\ta b\n"
     for name, text in (("run", lines[0] + "\n"), ("qrels", "q1 0 0 1\n")):
         whole = files[name].read_text()
         files[name].write_text(text)
         with pytest.raises(InputError, match=f"{name} has 1 .*make (it|both) again"):
-            from_judgments(files, 6, 3, 3, tmp_path / "t.tsv", tmp_path / "tq.tsv")
+            from_judgments(files, 6, source, tmp_path / "t.tsv", tmp_path / "tq.tsv")
         files[name].write_text(whole)
     (tmp_path / "t.tsv").write_text("q1\t0\t1\nq1\t0\n")
     with pytest.raises(InputError, match=r"t\.tsv line 2"):

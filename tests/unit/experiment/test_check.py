@@ -55,6 +55,8 @@ DOWNLOAD = {"file": "a.zip", "urls": ["https://example.org/a.zip"], "bytes": Non
         ),
         (lambda s: s["triples"].update(seeed=1), r"triples\.seeed: .*'seeed' was unexpected"),
         (lambda s: s["triples"].pop("depth"), r"triples\.depth: the source sampled needs depth"),
+        (lambda s: s["triples"].pop("positives"), r"triples\.positives: the source sampled needs positives"),
+        (lambda s: s["triples"].update(positives="all"), r"triples\.positives: 'all' is not one of \['judged', 'retrieved'\]"),
         (lambda s: s["triples"].update(dataset="x"), r"triples\.dataset: the source sampled has no dataset"),
         (lambda s: s["triples"].update(query_set="test"), r"triples\.query_set: test is for test, expected a set for train"),
         (lambda s: s["evaluate"].update(headline="validation"), r"evaluate\.headline: validation is for validation"),

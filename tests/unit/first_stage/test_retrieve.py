@@ -1,6 +1,7 @@
 """Runs: taken exactly as Anserini orders them, and held against the queries. tests/parity/test_bm25.py searches real indexes."""
 
 import json
+import shutil
 import zlib
 
 import pytest
@@ -20,8 +21,7 @@ def answer(tmp_path, monkeypatch):
     (tmp_path / "q.tsv").write_text("q1\tcafé\nq2\ttwo\nq3\tnot found\n", encoding="utf-8")
     write_counts(tmp_path / "q.json", Counts(3, 1, 1, ""))
     (tmp_path / "index").mkdir()
-    checked = b"contents" + FOOTER
-    (tmp_path / "index" / "segments_1").write_bytes(checked + zlib.crc32(checked).to_bytes(8, "big"))
+    write_segments(tmp_path / "index", b"contents")
 
     def given(run, said="done", matching=(), hits=1000):
         asked = []
@@ -136,3 +136,104 @@ def test_a_damaged_index_is_not_searched(answer, tmp_path):
     path.write_bytes(path.read_bytes().replace(b"contents", b"contentt"))
     with pytest.raises(InputError, match=r"segments_1: not as Lucene wrote it, its checksum is another; make it again"):
         answer(RUN)
+
+
+class Killed(BaseException):
+    """The end of a job in the middle of its work."""
+
+
+MANY = {f"q{number}/%20é": f"text {number}" for number in range(7)} | {"\U0001f41d": "bee", "\uffee": "form", "nothing": "zebra"}
+
+
+@pytest.fixture
+def in_parts(tmp_path, monkeypatch):
+    """Search ten queries, three at a time, by a stand-in for Anserini that answers in Java's order and may be killed."""
+    monkeypatch.setattr("epic.first_stage.retrieve.QUERIES_AT_A_TIME", 3)
+    (tmp_path / "q.tsv").write_text("".join(f"{query_id}\t{text}\n" for query_id, text in MANY.items()), encoding="utf-8")
+    write_counts(tmp_path / "q.json", Counts(len(MANY), 1, 1, ""))
+    (tmp_path / "index").mkdir()
+    write_segments(tmp_path / "index", b"contents")
+
+    def searched(killed_at=None, answers=lambda query_id: query_id != "nothing", b=0.68, code="code"):
+        asked = []
+
+        def anserini(main, *arguments, into, **settings):
+            topics = dict(line.split("\t") for line in arguments[arguments.index("-topics") + 1].read_text().splitlines())
+            asked.append(list(topics))
+            if len(asked) == killed_at:
+                raise Killed
+            order = sorted(filter(answers, topics), key=lambda query_id: query_id.encode("utf-16-be"))
+            into.write_text(
+                "".join(f"{query_id} Q0 d{place} {place} {5 - place} Anserini\n" for query_id in order for place in (1, 2))
+            )
+            return "done"
+
+        class Searcher:
+            def __init__(self, *arguments):
+                pass
+
+            def search(self, text, hits):
+                return ["a hit"] if text != "zebra" else []
+
+            def close(self):
+                pass
+
+        monkeypatch.setattr("epic.first_stage.retrieve.anserini", anserini)
+        monkeypatch.setattr("epic.first_stage.retrieve.Searcher", Searcher)
+        paths = tmp_path / "index", tmp_path / "q.tsv", tmp_path / "q.json"
+        try:
+            retrieve(*paths, 0.82, b, 10, 4, 512, tmp_path / "out.run", tmp_path / "out.json", tmp_path / "state", code)
+        except Killed:
+            assert not (tmp_path / "out.run").exists()
+        return asked
+
+    return searched
+
+
+def write_segments(index, content):
+    checked = content + FOOTER
+    (index / "segments_1").write_bytes(checked + zlib.crc32(checked).to_bytes(8, "big"))
+
+
+def test_a_large_set_is_searched_in_parts_and_the_run_is_in_the_order_of_one_search(in_parts, tmp_path):
+    asked = in_parts()
+    assert [len(part) for part in asked] == [3, 3, 3, 1]
+    order = [line.split()[0] for line in (tmp_path / "out.run").read_text().splitlines()][::2]
+    assert order == sorted(MANY.keys() - {"nothing"}, key=lambda query_id: query_id.encode("utf-16-be"))
+    assert order[-2:] == ["\U0001f41d", "\uffee"]  # as Java sorts them; as numbers of characters, they stand the other way round
+    assert json.loads((tmp_path / "out.json").read_text()) == {"answered": 9, "hits": 18, "without_hits": ["nothing"]}
+
+
+def test_a_search_that_was_killed_goes_on_after_the_last_whole_part(in_parts, tmp_path):
+    whole = in_parts()
+    expected = [(tmp_path / name).read_bytes() for name in ("out.run", "out.json")]
+    shutil.rmtree(tmp_path / "state")
+    (tmp_path / "out.run").unlink()
+    assert in_parts(killed_at=3) == whole[:3]
+    assert in_parts() == whole[2:]
+    assert [(tmp_path / name).read_bytes() for name in ("out.run", "out.json")] == expected
+    assert in_parts() == []  # until Snakemake has recorded the run
+
+
+@pytest.mark.parametrize("change", ["b", "code", "index", "queries"])
+def test_parts_of_another_search_are_not_taken(in_parts, tmp_path, change):
+    in_parts(killed_at=4)
+    if change == "index":
+        write_segments(tmp_path / "index", b"others")
+    if change == "queries":
+        path = tmp_path / "q.tsv"
+        path.write_text(path.read_text(encoding="utf-8").replace("text 3", "text three"), encoding="utf-8")
+    assert len(in_parts(**({"b": 0.4} if change == "b" else {"code": "other"} if change == "code" else {}))) == 4
+
+
+def test_a_part_that_was_damaged_is_made_again(in_parts, tmp_path):
+    first, *_ = in_parts(killed_at=4)
+    (part,) = (tmp_path / "state").glob("*/1-of-4.run")
+    part.write_bytes(part.read_bytes().replace(b"d2", b"d3"))
+    assert in_parts()[0] == first and b"d3" not in (tmp_path / "out.run").read_bytes()
+
+
+def test_a_query_that_is_lost_in_a_part_is_named(in_parts, tmp_path):
+    with pytest.raises(RuntimeError, match="Anserini lost query q3/%20é: it has hits, but none in the run"):
+        in_parts(answers=lambda query_id: query_id not in ("nothing", "q3/%20é"))
+    assert not (tmp_path / "out.run").exists()

@@ -11,7 +11,7 @@ import torch
 
 from epic.corpus.documents import Documents
 from epic.corpus.runs import ScoredDoc
-from epic.corpus.triples import sample
+from epic.corpus.sampling import sample
 from epic.rankers import duet
 from epic.training.card import model_card
 from epic.training.examples import Examples

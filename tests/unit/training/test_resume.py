@@ -376,3 +376,12 @@ def test_parts_of_shards_go_once_their_shards_are_there(tmp_path):
     (tmp_path / "smoke/generate/t5/4-1/1-of-2").mkdir()
     remove_states(tmp_path)
     assert [path.name for path in (tmp_path / "smoke/state").iterdir()] == ["train"]
+
+
+def test_parts_of_a_run_go_once_the_run_is_there(tmp_path):
+    for name in ("train", "test"):
+        (tmp_path / f"smoke/state/retrieve/bm25/{name}.run/key").mkdir(parents=True)
+    (tmp_path / "smoke/retrieve/bm25").mkdir(parents=True)
+    (tmp_path / "smoke/retrieve/bm25/train.run").write_text("")
+    assert [state.name for state in remove_states(tmp_path)] == ["train.run"]
+    assert [path.name for path in (tmp_path / "smoke/state/retrieve/bm25").iterdir()] == ["test.run"]

@@ -7,7 +7,7 @@ import torch
 
 from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc
-from epic.corpus.triples import sample
+from epic.corpus.sampling import sample
 from epic.model.epic import EpicModel
 from epic.rankers import epic as family
 from epic.training.history import Iteration, best_of
