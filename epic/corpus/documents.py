@@ -74,6 +74,11 @@ class Documents:
         for position, doc in enumerate(found, start=positions.start):
             yield doc.doc_id, "" if position in self._hidden else self._text(doc)
 
+    def rows(self):
+        """Yield (id, text) of all documents, with the text also of one that its id does not find."""
+        for doc in self._store:
+            yield doc.doc_id, self._text(doc)
+
     def _text(self, doc) -> str:
         """Return the text of a document; empty if the field has none."""
         if self.field is None:

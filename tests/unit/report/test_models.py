@@ -141,3 +141,9 @@ def test_each_member_of_an_ensemble_is_shown_and_what_is_remarked_on_them_once(f
     assert "Trained here: best of 2 validations" in alone and alone.count("Member 2 sleeps.") == 1
     assert "1. The best of 2 validations is number 2, MRR@10 0.5000." in found
     assert "2. The best of 1 validations is number 1, MRR@10 0.2500." in found and found.count("Member 2 sleeps.") == 1
+
+
+def test_a_model_that_was_not_timed_and_whose_candidates_alone_were_encoded_says_so(files, tests, tmp_path):
+    text = page(files | {"latencies": {}, "timings": {}, "frequencies": []}, tests, tmp_path / "page.md")
+    assert "Not timed: its first stage is a run file, so that no query is searched for here." in text
+    assert "Only candidates were encoded" in text and "0.1 or below" not in text
