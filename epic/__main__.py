@@ -21,6 +21,7 @@ def main(arguments: list[str] | None = None) -> int:
     _spread(commands)
     _show(commands)
     _check_card(commands)
+    _terrier(commands)
     options = parser.parse_args(arguments)
     logging.basicConfig(level="INFO", format="%(message)s")
     try:
@@ -164,6 +165,22 @@ def _run_check_card(options) -> None:
     else:
         given = (options.device, options.passages, options.count, options.encoder, options.formulation, options.triples)
         print(check_card(*given))
+
+
+def _terrier(commands) -> None:
+    parser = commands.add_parser("terrier", help="write a run by Terrier's DPH, where PyTerrier is installed, for a first stage")
+    parser.add_argument("dataset", help="an id of ir_datasets, or path:FOLDER#SPLIT")
+    parser.add_argument("--field", help="the field of the documents that is indexed, instead of their usual text")
+    parser.add_argument("--model", default="DPH", help="Terrier's name of the model")
+    parser.add_argument("--hits", type=int, default=1000, help="hits of a query")
+    parser.add_argument("--out", required=True, metavar="FILE", help="the run to write, in TREC's six columns")
+    parser.set_defaults(run=_run_terrier)
+
+
+def _run_terrier(options) -> None:
+    from epic.first_stage.terrier import terrier_run
+
+    terrier_run(options.dataset, options.field, options.model, options.hits, options.out)
 
 
 if __name__ == "__main__":

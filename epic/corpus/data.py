@@ -8,7 +8,7 @@ import logging
 from epic.core.files import InputError, sha256_of, write_json, write_text
 from epic.core.places import from_home
 from epic.corpus.datasets import load
-from epic.corpus.documents import Documents, build
+from epic.corpus.documents import Documents, build, refuse_unknown_field
 from epic.corpus.folder import folder_of, line_of
 from epic.corpus.irds_downloads import fetched
 from epic.corpus.published_queries import query_texts
@@ -18,18 +18,24 @@ log = logging.getLogger(__name__)
 REPAIRED = ("msmarco-passage",)  # some passages were encoded twice: ir_datasets undoes it, the authors indexed them as they were
 
 
-def prepare_documents(dataset: str, count: int, out) -> None:
-    """Fetch or check the documents, build their store, assert their count, and write the manifest."""
+def prepare_documents(dataset: str, count: int, out, field: str | None = None) -> None:
+    """Fetch or check the documents, build their store, assert their count, and write the manifest.
+
+    field: the field that is their text; None for what the dataset takes for it.
+    """
+    refuse_unknown_field(dataset, field)
     fetched(dataset, lambda: build(dataset))
-    documents = Documents(dataset)
+    documents = Documents(dataset, field)
     if len(documents) != count:
         raise InputError(
             f"{dataset} has {len(documents)} documents, the experiment says {count}; "
             "correct data.count, or fetch the collection anew"
         )
-    log.info("%s: %d documents", dataset, count)
+    shared = f", {documents.repeated} of them with the id of a later one" if documents.repeated else ""
+    log.info("%s: %d documents%s", dataset, count, shared)
     folder = folder_of(dataset)
-    facts = {"documents": from_home(dataset), "count": count, "encoding": encoding_of(dataset)}
+    facts = {"documents": from_home(dataset), "field": field, "count": count, "encoding": encoding_of(dataset)}
+    facts |= {"repeated": documents.repeated} if documents.repeated else {}
     write_json(out, facts | ({"sha256": sha256_of(folder.docs)} if folder else {}))
 
 

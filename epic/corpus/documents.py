@@ -1,6 +1,11 @@
-"""The passages of a collection, by id and by position, from a store that is built once and then only read."""
+"""The passages of a collection, by id and by position, from a store that is built once and then only read.
+
+A few collections have documents with the same id: in CORD-19, rows about the same article. By the id the last of them is
+found, as ir_datasets finds it; the others keep their positions, and have no text there.
+"""
 
 import logging
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -21,10 +26,13 @@ class Documents:
 
     Nothing is downloaded here. The rule `data` must have built the store of an ir_datasets id; the store of a folder
     is built if it is missing or damaged. Reading needs no lock and no place to write. The store is compared with its seal.
+
+    field: the field of the documents that is their text; None for what the dataset takes for their text.
     """
 
-    def __init__(self, dataset: str):
-        self.dataset = dataset
+    def __init__(self, dataset: str, field: str | None = None):
+        self.dataset, self.field = dataset, field
+        refuse_unknown_field(dataset, field)
         store = _store(dataset)
         if _has_changed(store) or not _is_whole(store):
             again = "snakemake results/EXPERIMENT/data/manifest.json --forcerun data --cores 1"
@@ -52,7 +60,7 @@ class Documents:
         missing = [doc_id for doc_id in doc_ids if doc_id not in found]
         if missing:
             raise InputError(f"{self.dataset} has no document {missing[0]} ({len(missing)} asked for are missing)")
-        return [found[doc_id].default_text() for doc_id in doc_ids]
+        return [self._text(found[doc_id]) for doc_id in doc_ids]
 
     def unknown(self, doc_ids) -> list[str]:
         """Return those of `doc_ids` that are not in the collection, sorted."""
@@ -62,9 +70,41 @@ class Documents:
         return sorted(absent)
 
     def span(self, positions: range):
-        """Yield (id, text) of the documents at `positions`, a contiguous range."""
-        for doc in iter(self._store.lookup)[positions.start : positions.stop]:
-            yield doc.doc_id, doc.default_text()
+        """Yield (id, text) of the documents at `positions`, a contiguous range; one that its id does not find has no text."""
+        found = iter(self._store.lookup)[positions.start : positions.stop]
+        for position, doc in enumerate(found, start=positions.start):
+            yield doc.doc_id, "" if position in self._hidden else self._text(doc)
+
+    def rows(self):
+        """Yield (id, text) of all documents, with the text also of one that its id does not find."""
+        for doc in self._store:
+            yield doc.doc_id, self._text(doc)
+
+    def _text(self, doc) -> str:
+        """Return the text of a document; empty if the field has none."""
+        if self.field is None:
+            return doc.default_text()
+        text = getattr(doc, self.field)
+        if text is not None and not isinstance(text, str):
+            kind = type(text).__name__
+            raise InputError(
+                f"{self.dataset}: the field {self.field} of document {doc.doc_id} is a {kind}, no text; choose another data.field"
+            )
+        return text or ""
+
+    @property
+    def repeated(self) -> int:
+        """The number of documents that are not found by their id, because one further on has it, too."""
+        return len(self._hidden)
+
+    @cached_property
+    def _hidden(self) -> frozenset[int]:
+        """The positions of these documents."""
+        lookup = self._store.lookup
+        if len(lookup.idx()) == len(lookup):
+            return frozenset()
+        firsts, found = (np.memmap(path, np.int64, "r") for path in (lookup._pos_path, f"{lookup._idx_path}.pos"))  # first bytes
+        return frozenset(np.flatnonzero(~np.isin(firsts, found)).tolist())
 
     def positions(self, doc_ids) -> list[int]:
         """Return where documents stand in the collection, as `span` counts them; refuse an unknown id."""
@@ -93,10 +133,20 @@ class Documents:
 def open_documents(manifest) -> Documents:
     """Open the collection that a manifest describes; refuse one that has changed since."""
     facts = read_json(manifest)
-    documents = Documents(facts["documents"])
+    documents = Documents(facts["documents"], facts.get("field"))
     if len(documents) != facts["count"]:
         raise InputError(f"{manifest} speaks of {facts['count']} documents, {facts['documents']} has {len(documents)}")
     return documents
+
+
+def refuse_unknown_field(dataset: str, field: str | None) -> None:
+    """Refuse a field that a dataset's documents do not have, with those that they have; nothing is downloaded for that."""
+    if field is None:
+        return
+    there = [name for name in _store(dataset)._doc_cls._fields if name != "doc_id"]
+    if field not in there:
+        known = f"there are {', '.join(there)}, or null for their usual text"
+        raise InputError(f"data.field: the documents of {dataset} have no field {field}; {known}")
 
 
 def build(dataset: str):
@@ -134,13 +184,14 @@ def _store(dataset: str):
 
 
 def _is_whole(store) -> bool:
-    """Tell whether a store has as many ids as documents, and whether its last document can be read.
+    """Tell whether a store has ids for its documents, and whether its last document can be read.
 
-    ir_datasets calls a store built as soon as its positions are written; ids and the last documents follow.
+    ir_datasets calls a store built as soon as its positions are written; ids and the last documents follow. A few documents may
+    have the same id, but a store that was built twice has each of them twice.
     """
     try:
-        count = len(store.lookup)
-        return 0 < count == len(store.lookup.idx()) and bool(list(iter(store.lookup)[count - 1 : count]))
+        count, ids = len(store.lookup), len(store.lookup.idx())
+        return 0 < ids <= count < 2 * ids and bool(list(iter(store.lookup)[count - 1 : count]))
     except Exception:  # ir_datasets, numpy and lz4 raise many kinds at a file that was cut off
         store.lookup._idx = store.lookup._pos = None  # closing would read them again
         store.lookup.close()

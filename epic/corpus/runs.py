@@ -48,7 +48,7 @@ def ranked_lists(path, tag: str | None = None) -> Iterator[tuple[str, list[Score
     query_id, hits, seen, lowest = None, [], set(), math.inf
     _refuse_a_cut_line(path)
     for number, line in numbered_lines(path):
-        name, doc_id, rank, score, last = _fields(path, number, line)
+        name, doc_id, rank, score, last = fields_of(path, number, line)
         if last != tag:
             if tag is not None:
                 raise InputError(f"{path} line {number}: the line ends with {last[:60]!r}, not with {tag}; {AGAIN}")
@@ -110,7 +110,8 @@ def _refuse_a_cut_line(path) -> None:
             raise InputError(f"{path}: the last line is cut off; {AGAIN}")
 
 
-def _fields(path, number: int, line: str):
+def fields_of(path, number: int, line: str) -> tuple[str, str, str, float, str]:
+    """Return query id, document id, rank, score and tag of a line; refuse one that is not of a TREC run."""
     try:
         query_id, fixed, doc_id, rank, score, tag = line.split()
         if fixed != "Q0":

@@ -87,23 +87,45 @@ def _shape(said, schema: dict) -> Iterator[Problem]:
 
 
 def read_published(path) -> dict:
-    """Read the published values of the literature: conditions, and by row a list of source, query set, metric and value."""
+    """Read the published values of the literature: conditions, and by row a list of source, query set, metric and value.
+
+    Rows of values that were measured elsewhere have the conditions of their group: `conditions_of`, by row.
+    """
     written = read_yaml(path)
     said = written.value
-    if not isinstance(said, dict) or not isinstance(said.get("rows"), dict) or not isinstance(said.get("conditions"), dict):
+    if not _is_group(said):
         raise InputError(f"{path}: expected conditions and rows")
-    for name, entries in said["rows"].items():
-        if not isinstance(entries, list):
-            raise InputError(f"{path} line {written.line(('rows', name))}: expected a list of values for {name}")
-        for number, entry in enumerate(entries):
-            where = f"{path} line {written.line(('rows', name, number))}: {name}"
-            if not isinstance(entry, dict) or entry.keys() != {"source", "query_set", "metric", "value"}:
-                raise InputError(f"{where}: expected source, query_set, metric and value")
-            known = entry["metric"] == WITHOUT_TOLERANCE or is_known(entry["metric"])
-            if not known or not is_number(entry["value"]):
-                said = f"found {entry['value']!r} of {entry['metric']!r:.60}"
-                raise InputError(f"{where}: expected a number of {KNOWN} or {WITHOUT_TOLERANCE}, {said}")
-    return said
+    groups = {(): said} | {("elsewhere", name): group for name, group in (said.get("elsewhere") or {}).items()}
+    rows: dict[str, list] = {}
+    for place, group in groups.items():
+        if not _is_group(group):
+            raise InputError(f"{path} line {written.line(place)}: expected conditions and rows")
+        for name, entries in group["rows"].items():
+            _check_values(written, (*place, "rows", name), entries)
+            if name in rows:
+                raise InputError(f"{path} line {written.line((*place, 'rows', name))}: {name} is given twice")
+            rows[name] = entries
+    of = {name: group["conditions"] for place, group in groups.items() if place for name in group["rows"]}
+    return {"conditions": said["conditions"], "rows": rows, "conditions_of": of}
+
+
+def _is_group(said) -> bool:
+    return isinstance(said, dict) and isinstance(said.get("rows"), dict) and isinstance(said.get("conditions"), dict)
+
+
+def _check_values(written: Written, place: Place, entries) -> None:
+    """Refuse the values of a row that are not as `read_published` says."""
+    name = place[-1]
+    if not isinstance(entries, list):
+        raise InputError(f"{written.path} line {written.line(place)}: expected a list of values for {name}")
+    for number, entry in enumerate(entries):
+        where = f"{written.path} line {written.line((*place, number))}: {name}"
+        if not isinstance(entry, dict) or entry.keys() != {"source", "query_set", "metric", "value"}:
+            raise InputError(f"{where}: expected source, query_set, metric and value")
+        known = entry["metric"] == WITHOUT_TOLERANCE or is_known(entry["metric"])
+        if not known or not is_number(entry["value"]):
+            said = f"found {entry['value']!r} of {entry['metric']!r:.60}"
+            raise InputError(f"{where}: expected a number of {KNOWN} or {WITHOUT_TOLERANCE}, {said}")
 
 
 def _check_schema(written: Written, expansion: Expansion, schema: dict) -> None:

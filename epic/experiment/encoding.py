@@ -1,6 +1,7 @@
 """An experiment's settings as encoding sees them: vectors, word-pieces, and the candidates that are scored on the way."""
 
-from epic.experiment.lookup import find, is_pruned, model_rows, precomputes, systems, tuning_set, with_purpose
+from epic.experiment.lookup import find, is_pruned, precomputes, systems, tuning_set, with_purpose
+from epic.experiment.measurements import timed_rows
 from epic.experiment.trained import max_cutoff
 
 BEYOND = 20  # hits beyond a cut-off whose vectors are timed: equal scores may come in another order, one query at a time
@@ -36,15 +37,16 @@ def deepest(settings: dict, query_set: str) -> int:
 def encoded_depth(settings: dict, query_set: str) -> int:
     """Return the hits of a query set's runs that are encoded where only candidates are: all that may be re-ranked or timed."""
     deepest_cutoff, timed = deepest(settings, query_set), settings["latency"]
-    if query_set != timed["query_set"]:
+    if query_set != timed["query_set"] or not timed_rows(settings):
         return deepest_cutoff
-    return max(timed["hits"], deepest_cutoff) + BEYOND
+    return min(find(settings["query_sets"], query_set)["hits"], max(timed["hits"], deepest_cutoff) + BEYOND)
 
 
 def timed_unpruned(settings: dict, model: str, query_set: str) -> tuple[int, int]:
     """Return how many queries of a set are timed with unpruned vectors of a model, and the hits of each; the cut-off is not
     known before its vectors are."""
     timed = settings["latency"]
-    if query_set != timed["query_set"] or not any(row["model"] == model and not is_pruned(row) for row in model_rows(settings)):
+    unpruned = [row for row in timed_rows(settings) if row.get("model") == model and not is_pruned(row)]
+    if query_set != timed["query_set"] or not unpruned:
         return 0, 0
     return timed["warm_up"] + timed["measured"], timed["hits"] + BEYOND

@@ -174,7 +174,8 @@ def filled(value, names: dict[str, Any], place: Place):
 def _with_published(row: dict, published: dict, place: Place) -> dict:
     """Return the row with the published values that it names, each with the row's tolerance; values written out stay.
 
-    Some rows of a product may have no published value: nobody published r=500.
+    Some rows of a product may have no published value: nobody published r=500. Values that were measured elsewhere than most come
+    with what they were measured on.
     """
     name = row.get("published")
     if isinstance(name, list):
@@ -194,7 +195,8 @@ def _with_published(row: dict, published: dict, place: Place) -> dict:
             said = "there is none" if allowed is None else f"{allowed!r:.60} is none"
             raise ExperimentError((*place, "tolerance"), f"{said} for the value of {entry['source']} in {name}")
         entries.append(entry | {"tolerance": None if entry["metric"] == WITHOUT_TOLERANCE else allowed})
-    return rest | {"published": entries}
+    elsewhere = {"published_on": found} if (found := published["conditions_of"].get(name)) else {}
+    return rest | {"published": entries} | elsewhere
 
 
 def _comparisons(family: dict, models: list[dict], rows: list[dict], place: Place) -> list[dict]:

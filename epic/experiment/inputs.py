@@ -5,7 +5,9 @@
 
 from collections.abc import Callable
 
+from epic.core.files import InputError
 from epic.experiment import lookup, measurements, trained, vector_inputs, word_inputs
+from epic.experiment.first_stage_inputs import expansion
 from epic.experiment.lookup import find
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 
@@ -23,25 +25,6 @@ def queries(settings: dict, query_set: str) -> Dataset:
 def counted_queries(settings: dict) -> list[Dataset]:
     """Name the queries and judgments that are counted."""
     return [Dataset(name, ("queries", "qrels")) for name in settings["statistics"]["queries"]]
-
-
-def expansion(settings: dict, first_stage: str) -> dict:
-    """Name the predicted queries and the weighted texts of a first stage, if it has them."""
-    stage = find(settings["first_stages"], first_stage, "first stage")
-    weighted, predicted = stage["weighted_text"], stage["predicted_queries"]
-    return {"predicted": _predicted(predicted) if predicted else [], "weighted": _weighted(weighted) if weighted else []}
-
-
-def _predicted(said: dict) -> Source | Shards:
-    """Name predicted queries: as they are published, or the shards that a generator writes."""
-    if "source" in said:
-        return Source(said["source"])
-    return Shards("generate.queries", {"generator": said["generate"], "samples": said["samples"], "seed": said["seed"]})
-
-
-def _weighted(said: dict) -> Source | Shards:
-    """Name weighted texts: as they are published, or the shards that a weighter writes."""
-    return Source(said["source"]) if "source" in said else Shards("reweigh.texts", {"weighter": said["model"]})
 
 
 def triples(settings: dict) -> dict:
@@ -123,7 +106,10 @@ def reranking(settings: dict, row: str, query_set: str) -> dict:
 def timing(settings: dict, timed: str, in_one_pass: Callable[[str], bool] = lambda model: False) -> dict[str, dict]:
     """Name the files that each row of a measurement needs at query time, by row; in_one_pass: whether a model's unpruned vectors
     of timed candidates were kept when it was encoded."""
-    return {row["id"]: _at_query_time(settings, row, in_one_pass) for row in measurements.rows_timed(settings, timed)}
+    rows = measurements.rows_timed(settings, timed)
+    if not rows:
+        raise InputError(f"{timed} has nothing to time: first stages that are run files are not searched")
+    return {row["id"]: _at_query_time(settings, row, in_one_pass) for row in rows}
 
 
 def _at_query_time(settings: dict, row: dict, in_one_pass: Callable[[str], bool]) -> dict:
@@ -184,7 +170,7 @@ def row_facts(settings: dict, row: str) -> dict:
 
 def page_latency(settings: dict, row: str, timed: Callable[[str], str]) -> Within | list:
     """Name the latency that a row's page shows; timed: gives the measurement of a row that is timed."""
-    return latency_of(row, timed(row)) if measurements.is_timed(find(settings["rows"], row, "row")) else []
+    return latency_of(row, timed(row)) if measurements.is_timed(settings, find(settings["rows"], row, "row")) else []
 
 
 def own_values(settings: dict, row: str) -> list[Output]:

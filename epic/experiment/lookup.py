@@ -161,9 +161,15 @@ def tuning_measure(settings: dict) -> dict:
     return computed(from_grade(settings["evaluate"]["selection"], relevance_of(settings, tuning_set(settings))))
 
 
+def is_replayed(settings: dict, first_stage: str) -> bool:
+    """Tell whether a first stage is a run that was made elsewhere: it has no index, and no query can be searched for."""
+    return "run" in find(settings["first_stages"], first_stage, "first stage")
+
+
 def bm25_of(settings: dict, first_stage: str) -> dict:
-    """Return the two parameters of BM25."""
-    return {key: find(settings["first_stages"], first_stage)[key] for key in ("k1", "b")}
+    """Return the two parameters of BM25; none where nothing is searched."""
+    stage = find(settings["first_stages"], first_stage, "first stage")
+    return {key: stage[key] for key in ("k1", "b") if key in stage}
 
 
 def encoder_named(settings: dict, encoder: str) -> dict:

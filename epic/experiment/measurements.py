@@ -4,6 +4,7 @@ Rows of one measurement take turns query by query, so that their differences are
 measurement has all rows. Where a model's vectors are removed before the next model's are made, each model has its own.
 
 A row of a published run answers no query here. If it says `timed`, the model and the first stage that it names answer for it.
+Neither does a row whose first stage is a run file: nobody searches, so that it is not timed.
 A model may be too slow for all queries that are timed: its `latency` says with how many it warms up and on how many it counts,
 and its rows take their turns only then. Those queries are the last of the warm-up and the first that count, so that whatever
 is compared query by query has them in common.
@@ -23,14 +24,14 @@ def answering(row: dict) -> dict:
     return row.get("timed", row)
 
 
-def is_timed(row: dict) -> bool:
+def is_timed(settings: dict, row: dict) -> bool:
     """Tell whether a row is timed here."""
-    return row["kind"] in TIMED or "timed" in row
+    return (row["kind"] in TIMED or "timed" in row) and not lookup.is_replayed(settings, answering(row)["first_stage"])
 
 
 def timed_rows(settings: dict) -> list[dict]:
     """List the rows that are timed here."""
-    return [row for row in settings["rows"] if is_timed(row)]
+    return [row for row in settings["rows"] if is_timed(settings, row)]
 
 
 def timed_systems(settings: dict) -> dict[str, list[str]]:
@@ -44,7 +45,7 @@ def timed_systems(settings: dict) -> dict[str, list[str]]:
 
 def rows_timed(settings: dict, timed: str) -> list[dict]:
     """List the rows of a measurement: all that are timed here, those of a model with the first stages that they stand on,
-    first stages that no model stands on, or the one row that is named."""
+    first stages that no model stands on, or the one row that is named. None, if no row of the model is timed."""
     rows, systems = timed_rows(settings), timed_systems(settings)
     if timed == TOGETHER:
         return rows
@@ -54,16 +55,19 @@ def rows_timed(settings: dict, timed: str) -> list[dict]:
     if timed == FIRST_STAGES:
         stood_on = {stage for stages in systems.values() for stage in stages}
         return [row for row in rows if row["kind"] == "first-stage" and row["first_stage"] not in stood_on]
+    if timed in [model["id"] for model in settings["models"]]:
+        return []
     found = lookup.find(settings["rows"], timed, "row")
-    return [found if is_timed(found) else lookup.row_of_kind(found, TIMED)]
+    if "timed" not in found:
+        lookup.row_of_kind(found, TIMED)
+    return [found] if is_timed(settings, found) else []
 
 
 def measurements(settings: dict) -> dict[str, list[str]]:
     """Return the measurements of a whole experiment and the rows of each: one of all rows or, where vectors are not kept until
     all are there, one a model."""
-    if lookup.keeps_stores(settings):
-        return {TOGETHER: [row["id"] for row in timed_rows(settings)]}
-    found = {name: [row["id"] for row in rows_timed(settings, name)] for name in (*timed_systems(settings), FIRST_STAGES)}
+    names = [TOGETHER] if lookup.keeps_stores(settings) else [*timed_systems(settings), FIRST_STAGES]
+    found = {name: [row["id"] for row in rows_timed(settings, name)] for name in names}
     return {name: rows for name, rows in found.items() if rows}
 
 

@@ -21,7 +21,8 @@ def discarding(settings: dict, model: str) -> dict:
     shards = vector_inputs.shards(settings, model)
     pruned = [row for row in rows_of(settings, model) if lookup.is_pruned(row)]
     runs = [output("rerank.run", row=row["id"], query_set=name) for row in pruned for name in lookup.sets_of(settings, row)]
-    others = {"latency": output("latency.folder", timed=model), "costs": output("costs.costs", model=model)}
+    timed = output("latency.folder", timed=model) if measurements.rows_timed(settings, model) else []
+    others = {"latency": timed, "costs": output("costs.costs", model=model)}
     return {"shards": shards, "stores": list(vector_inputs.stores(settings, model).values()), "runs": runs, **others}
 
 

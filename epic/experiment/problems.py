@@ -10,6 +10,7 @@ from epic.experiment.generation import generators_of, used_by
 from epic.experiment.lookup import find, tuning_set, with_purpose
 from epic.experiment.measure_checks import measure_problems
 from epic.experiment.measurements import FIRST_STAGES, TOGETHER
+from epic.experiment.run_checks import run_problems
 from epic.experiment.strict_schema import Validator
 from epic.experiment.timing_checks import timing_problems
 from epic.experiment.trained import max_cutoff, min_cutoff, train_of, triples_of
@@ -31,7 +32,7 @@ Problem = tuple[Place, str]  # a place in the expansion, and the error there
 def problems(settings: dict) -> Iterator[Problem]:
     """Yield violations of all rules that a schema cannot state: ids are unique, references exist, sizes fit together."""
     of_items = (_twice_given, _downloads, _models, _first_stages, _weighters, _generators, _encode, _rows, _comparisons)
-    for check in (*of_items, _purposes, _references, measure_problems, _sizes, _triples, timing_problems):
+    for check in (*of_items, _purposes, _references, measure_problems, _sizes, _triples, run_problems, timing_problems):
         yield from check(settings)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from epic.experiment.families import declared
-from epic.experiment.lookup import find
+from epic.experiment.lookup import find, is_replayed
 from epic.experiment.measurements import COUNTS
 from epic.experiment.yaml_lines import Place
 
@@ -31,6 +31,8 @@ def _published_run(settings: dict, row: dict, place: Place) -> Iterator[tuple[Pl
     for key in absent:
         there = ", ".join(item["id"] for item in settings[f"{key}s"])
         yield (*place, key), f"no {row['timed'][key]} in {key}s; there are {there}"
+    if not absent and is_replayed(settings, row["timed"]["first_stage"]):
+        yield (*place, "first_stage"), f"{row['timed']['first_stage']} is a run file, which cannot be searched; name another"
     if not absent and declared(find(settings["models"], row["timed"]["model"])["family"]).precomputes:
         said = f"{row['timed']['model']} reads vectors that were made beforehand, and how many terms they keep is a row's own"
         yield (*place, "model"), f"{said}; name a model that runs over the texts"

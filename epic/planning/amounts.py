@@ -6,6 +6,7 @@ from typing import NamedTuple
 from epic.corpus.msmarco import VOCABULARY
 from epic.experiment.encoding import deepest, encoded_depth, reranked_sets
 from epic.experiment.lookup import systems
+from epic.experiment.measurements import timed_rows
 from epic.planning.cards import Speed
 from epic.planning.rates import CANDIDATES_BEYOND
 
@@ -77,7 +78,7 @@ def candidate_pairs(settings, given, first_stages: list[str], depth=deepest) -> 
 def dense_bytes(settings, given, model: str) -> float:
     """Return the bytes of whole vectors for the candidates of timed queries, as encoding writes them: no cut-off is known yet."""
     timed = settings["latency"]
-    stages = {row["first_stage"] for row in settings["rows"] if row.get("model") == model and row.get("keep") == "full"}
+    stages = {row["first_stage"] for row in timed_rows(settings) if row.get("model") == model and row.get("keep") == "full"}
     pairs = len(stages) * (timed["warm_up"] + timed["measured"]) * (timed["hits"] + CANDIDATES_BEYOND)
     return 2 * VOCABULARY * distinct_passages(pairs, given)
 

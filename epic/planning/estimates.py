@@ -8,6 +8,7 @@ from epic.experiment.lookup import (
     encoder_named,
     find,
     is_pruned,
+    is_replayed,
     keeps_stores,
     precomputes,
     systems,
@@ -88,7 +89,7 @@ def _index(job, settings, given):
 
 def _retrieve(job, settings, given):
     hits = _asked(job, given) * _hits(job, settings)
-    search = _asked(job, given) * rates.SEARCH / job.threads
+    search = 0.0 if is_replayed(settings, job.wildcards["first_stage"]) else _asked(job, given) * rates.SEARCH / job.threads
     return Cost(rates.RUN_LINE * hits, rates.START + search + hits * rates.READ_LINE)
 
 

@@ -12,7 +12,7 @@ from epic.planning.encoders import misfits
 from epic.planning.estimates import Cost, Job
 from epic.planning.plan import Place, Plan, cost_table, plan
 from epic.planning.probes import Check
-from epic.planning.sources import Absent, absent_sources, collection_of
+from epic.planning.sources import Absent, absent_sources, collection_of, is_replay
 
 NEED_JAVA = {"recall", "index", "retrieve", "latency", "interpret"}
 
@@ -33,7 +33,8 @@ def survey(experiment: str, settings: dict, jobs: list[Job], place: Place) -> Su
     downloaded = sum(source.size for source in absent if source.hosts)  # the rest is made from it
     sources = Cost(sum(source.size for source in absent), downloaded * rates.DOWNLOAD)
     found = plan(jobs, settings, collection_of(settings), place, sources, present, speed_here())
-    return Survey(experiment, place, found, [*misfits(settings, jobs), *checks(jobs, absent, found, place)])
+    needing = [job._replace(rule="replay") if is_replay(settings, job) else job for job in jobs]  # nothing is searched
+    return Survey(experiment, place, found, [*misfits(settings, jobs), *checks(needing, absent, found, place)])
 
 
 def checks(jobs: list[Job], absent: list[Absent], found: Plan, place: Place) -> list[Check]:

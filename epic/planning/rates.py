@@ -7,7 +7,7 @@ same machine; "paper" is the authors' machine with a GeForce GTX 1080 Ti. What G
 from typing import NamedTuple
 
 from epic.corpus.msmarco import QUERIES, VOCABULARY
-from epic.experiment.lookup import find, is_pruned
+from epic.experiment.lookup import find, is_pruned, is_replayed
 from epic.experiment.word_inputs import words_of
 from epic.planning import cards
 from epic.planning.flop import WORD_PIECES, Shape, body
@@ -91,6 +91,7 @@ def reranking_memory(settings: dict, row: dict, query_set: str) -> int:
 
 
 ONE_FILE = 10_000  # passages
+RUN_FILE = 4_000  # MB of memory of a job that reads a run file of some ten million hits
 
 
 def java_threads(passages: int, wanted: int) -> int:
@@ -101,6 +102,16 @@ def java_threads(passages: int, wanted: int) -> int:
 def java_memory(heap_mb: int) -> int:
     """Return the MB of memory of a job that starts Java: its heap, and the share of Java and Python beside it."""
     return heap_mb + 2_000
+
+
+def retrieving_threads(settings: dict, first_stage: str) -> int:
+    """Return the threads of a first stage's search; a run file is only read."""
+    return 1 if is_replayed(settings, first_stage) else java_threads(settings["data"]["count"], 2)
+
+
+def retrieving_memory(settings: dict, first_stage: str) -> int:
+    """Return the MB of memory of a first stage's search, or of reading a run file."""
+    return RUN_FILE if is_replayed(settings, first_stage) else java_memory(settings["compute"]["index_memory_mb"])
 
 
 def store_memory(documents: int) -> int:

@@ -13,7 +13,7 @@ from epic.corpus.datasets import load
 from epic.corpus.fetch import kept_at
 from epic.corpus.folder import MADE, Folder, folder_of
 from epic.experiment.generation import generator_named
-from epic.experiment.lookup import encoder_named, is_pruned, model_rows
+from epic.experiment.lookup import encoder_named, is_pruned, is_replayed, model_rows
 from epic.experiment.measurements import rows_timed
 from epic.first_stage.generator import WANTED
 from epic.model.encoder import ALL, CONFIG, TOKENIZERS, WEIGHTS, is_cached
@@ -103,7 +103,13 @@ def _reads_documents(settings: dict, jobs: list[Job]) -> bool:
     }
     named = [job.wildcards["row"] for job in jobs if job.rule == "rerank"]
     named += [row["id"] for job in jobs if job.rule == "latency" for row in rows_timed(settings, job.wildcards["timed"])]
-    return any(job.rule in READ_DOCUMENTS for job in jobs) or not full.isdisjoint(named)
+    reading = (job.rule in READ_DOCUMENTS or is_replay(settings, job) for job in jobs)
+    return any(reading) or not full.isdisjoint(named)
+
+
+def is_replay(settings: dict, job: Job) -> bool:
+    """Tell whether a job takes over the run of a first stage, whose documents it looks up, in place of searching."""
+    return job.rule == "retrieve" and is_replayed(settings, job.wildcards["first_stage"])
 
 
 def _documents(dataset: str, collection: Collection):

@@ -12,6 +12,7 @@ MARKERS = ("o", "D", "^", "v", "P", "X", "*", "<")
 LINES = ("-", "--", "-.", ":")
 PANELS = {"published": "published_ms", "ours_headline": "ours_ms"}  # values, and the milliseconds that belong to them
 COLORS = (PAPER_BLUE, "#dd8452", "#55a868", "#8172b3", "#937860", "#da8bc3")
+NOT_THE_PAPERS = {f"other {what}" for what in ("collection", "field", "encoder")}  # data of these say nothing about the published
 AT_THE_FOOT = {"xycoords": ("data", "axes fraction"), "xytext": (3, 0), "textcoords": "offset points", "fontsize": 6}
 
 
@@ -84,7 +85,7 @@ def pruning(table, outs) -> None:
 
 def titles(found: dict) -> tuple[str, str]:
     """Return the titles of the two panels; ours is of one query set, and its title says if the data are not the paper's."""
-    reasons = {reason for row in found["rows"] for reason in row["because"]} & {"other collection", "other encoder"}
+    reasons = {reason for row in found["rows"] for reason in row["because"]} & NOT_THE_PAPERS
     return "published", f"ours, on {found['headline']}" + (" (not comparable)" if reasons else "")
 
 

@@ -8,7 +8,7 @@ from epic.evaluation.significance import compare, holm, paired, side_by_side
 from epic.experiment.measure_labels import spoken
 from epic.judging.rows import published_ms
 from epic.latency.timings import overhead
-from epic.report.row_page import published_lines, remarked
+from epic.report.row_page import NOT_TIMED, published_lines, remarked
 from epic.training.history import Iteration, best_of, read_histories
 from epic.vectors.frequencies import read_frequencies, share_up_to
 
@@ -114,6 +114,8 @@ def _cutoffs(cutoffs: dict) -> list[str]:
 def _latency(rows: list[dict], first: dict, files: dict) -> list[str]:
     by_id = {row["id"]: row for row in rows}
     timed = {row: read_json(path) for row, path in files["latencies"].items()}
+    if not timed:
+        return [f"{NOT_TIMED}.", ""]
     frame = pd.DataFrame(
         {
             "row": row,
@@ -145,7 +147,7 @@ def _beyond(timings: dict, row: str, first: str | None) -> str | None:
 def _vectors(files: dict) -> list[str]:
     if not files["costs"]:
         return []
-    found, share = read_json(files["costs"]), share_up_to(read_frequencies(files["frequencies"]), 1)
+    found = read_json(files["costs"])
     frame = pd.DataFrame(
         {
             "terms kept": str(store["keep"]),
@@ -158,7 +160,7 @@ def _vectors(files: dict) -> list[str]:
     gone = read_json(files["discarded"]) if files["discarded"] else None
     lines = [
         f"{found['passages']:,} passages at {found['passages_per_second']:.1f} a second on {plain(found['compute']['device'])}: "
-        f"{found['ms_marco_hours']:.1f} hours for MS MARCO's. {100 * share:.1f} % of all values are 0.1 or below.",
+        f"{found['ms_marco_hours']:.1f} hours for MS MARCO's. {_small_values(files['frequencies'])}",
         "",
         markdown_table(frame, right=frame.columns),
         "",
@@ -166,6 +168,13 @@ def _vectors(files: dict) -> list[str]:
     if gone:
         lines += [f"They were removed after use ({gone['bytes'] / GB:.3g} GB). To make them again: {code(gone['again'])}", ""]
     return lines
+
+
+def _small_values(frequencies) -> str:
+    """Say how many values are small; they are only counted where all passages are encoded."""
+    if not frequencies:
+        return "Only candidates were encoded, so that nothing is said of values over the whole collection."
+    return f"{100 * share_up_to(read_frequencies(frequencies), 1):.1f} % of all values are 0.1 or below."
 
 
 def _words(texts) -> list[str]:

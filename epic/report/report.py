@@ -103,11 +103,12 @@ def measured(rows: dict) -> dict[str, dict]:
 
 
 def overheads(rows: list[dict], timings: dict) -> dict:
-    """Return each re-ranking row's time beyond its own first stage, paired by query; rows: their facts."""
+    """Return each timed re-ranking row's time beyond its own first stage, paired by query; rows: their facts."""
     first = {row["first_stage"]: row["id"] for row in rows if row["kind"] == "first-stage"}
     stood_on = {row["id"]: row["first_stage"] for row in rows if row["kind"] == "model"}
     stood_on |= {row["id"]: row["settings"]["timed"]["first_stage"]["id"] for row in rows if "sources" in row}
-    known = {row: first[stage] for row, stage in stood_on.items() if stage in first}
+    timed = {row for measured in timings.values() for row in measured}  # not those on a run file
+    known = {row: first[stage] for row, stage in stood_on.items() if stage in first and row in timed}
     return {row: overhead(*paired_timings(timings, row, baseline)) for row, baseline in known.items()}
 
 
@@ -117,7 +118,9 @@ def stages_of(latencies: dict) -> list[str]:
 
 
 def passes(latencies: dict) -> str:
-    """Say whether files were dropped from memory for the cold pass."""
+    """Say whether files were dropped from memory for the cold pass; nothing was timed where every first stage is a run file."""
+    if not latencies:
+        return "Nothing was timed: first stages that are run files are not searched."
     skipped = sorted({found["cold_skipped"] for found in latencies.values() if found["cold_skipped"]})
     if skipped:
         return f"No cold pass for some rows: {'; '.join(skipped)}."

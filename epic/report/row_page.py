@@ -8,6 +8,8 @@ from epic.evaluation.significance import compare, paired, side_by_side
 from epic.judging.rows import published_ms
 from epic.judging.verdicts import said
 
+NOT_TIMED = "Not timed: its first stage is a run file, so that no query is searched for here"
+
 
 def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: str, command: str, out) -> None:
     """Write the page; tests: baseline, query set, measure and the two files of per-query values of each test to show."""
@@ -20,6 +22,8 @@ def render_row(row_path, latency_path, tests: list[dict], alpha: float, note: st
         lines += [f"Effectiveness: {plain(row['sources']['effectiveness'])}. Latency: {plain(row['sources']['latency'])}.", ""]
     if latency_path:
         lines += _latency(read_json(latency_path), published_ms(row))
+    elif "run" in row["settings"].get("first_stage", {}):
+        lines += [f"{NOT_TIMED}.", ""]
     lines += [text for test in tests for text in (_significance(test, alpha), "")]
     if row["settings"]:
         settings = {key: _show(value) for key, value in row["settings"].items()}

@@ -16,6 +16,7 @@ SPAN = 20  # no bar is shorter than this part of the longest in its panel
 UNITS = ((3600, "hours"), (60, "minutes"), (1, "seconds"))
 BEFORE, AT_QUERY_TIME = "done before any query", "at query time: milliseconds per query, mean"
 NOTHING = "only the index"
+NOT_TIMED = "nothing was timed"
 LONGEST_LABEL = 64  # letters
 
 
@@ -27,6 +28,11 @@ def stages(table, latencies: dict, before: dict, costs: dict, outs) -> None:
     labels = {row["id"]: row["label"] for row in read_json(table)["rows"]}
     timed = {row: read_json(path) for row, path in latencies.items()}
     hours = {model: read_json(path) for model, path in costs.items()}
+    if not timed:
+        with drawn(outs, columns=1) as (axes,):
+            axes.text(0.5, 0.5, NOT_TIMED, ha="center", va="center", fontsize=8, color="0.4")
+            axes.set_axis_off()
+        return
     panels, looks = panels_of({row: found["ms"]["total"]["mean"] for row, found in timed.items()}), {}
     heights = [len(panel) for panel in panels]
     size = 10.5, 0.29 * sum(heights) + 0.35 * len(panels) + 0.7

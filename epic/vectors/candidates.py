@@ -80,7 +80,12 @@ class Subset:
 
 def encoded_collection(documents: Documents, passages) -> Documents | Subset:
     """Return what is encoded: the whole collection, or the passages at the positions in a file."""
-    return Subset(documents, np.fromfile(passages, np.int64)) if passages else documents
+    if passages:
+        return Subset(documents, np.fromfile(passages, np.int64))
+    if documents.repeated:
+        said = f"{documents.dataset} has {documents.repeated} documents with the id of a later one"
+        raise InputError(f"{said}, and a store has a vector for each id; write encode.passages: candidates")
+    return documents
 
 
 def count_of(manifest, passages) -> int:

@@ -38,6 +38,7 @@ ELSEWHERE = {
     "model/body": "tests/parity/test_body.py: what it loads and runs is right if transformers does the same",
 }
 OTHERS = {  # files of tests that belong to no single module
+    "corpus/test_cord19": "what data and documents make of a collection in the formats of CORD-19",
     "experiment/test_check_rows": "mistakes in rows and comparisons, which check, expansion, problems and the schema find",
     "experiment/test_our_experiments": "what our own experiments say, in workflow/experiments",
     "planning/test_rules": "what estimates, preflight and sources say of each rule of the workflow",

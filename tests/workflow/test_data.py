@@ -38,7 +38,8 @@ def test_all_datasets_of_the_paper_come_from_ir_datasets_own_code(tmp_path):
     assert run.returncode == 0, run.stdout
     data = tmp_path / "results" / "mine" / "data"
     manifest = json.loads((data / "manifest.json").read_text())
-    assert manifest == {"documents": "msmarco-passage", "count": 336, "encoding": "repaired by ir_datasets"}
+    facts = {"documents": "msmarco-passage", "field": None, "count": 336, "encoding": "repaired by ir_datasets"}
+    assert manifest == facts
     found = {name: read_queries(data / f"{name}.queries.tsv") for name in sets}
     assert found == {name: asked[name.replace("dev-judged", "dev")] for name in sets}
     assert len(read_triples(tmp_path / "results" / "mine" / "triples" / "512000" / "triples.tsv")) == 64

@@ -24,6 +24,7 @@ rule data:
         mem_mb=lambda wildcards: rates.store_memory(setting("data", "count")(wildcards)),
     params:
         documents=dataset(setting("data", "documents")),
+        field=setting("data", "field"),
         total=setting("data", "count"),
         code=code("data"),
     script:

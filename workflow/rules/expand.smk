@@ -7,7 +7,7 @@ out  results/{experiment}/expand/{first_stage}/, removed once it is indexed: onl
 
 rule expand:
     input:
-        unpack(files(inputs.expansion, "first_stage")),
+        unpack(files(first_stage_inputs.expansion, "first_stage")),
         manifest=rules.data.output.manifest,
     output:
         collection=temp(directory("results/{experiment}/expand/{first_stage}")),

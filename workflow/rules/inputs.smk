@@ -2,7 +2,7 @@
 
 from epic.core.places import from_here
 from epic.corpus.folder import MADE, dataset_of, file_of, files_of
-from epic.experiment import encoding, inputs, of_model, one_pass, vector_inputs, word_inputs
+from epic.experiment import encoding, first_stage_inputs, inputs, of_model, one_pass, vector_inputs, word_inputs
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, folders
 
 

@@ -1,13 +1,13 @@
-"""retrieve: first-stage runs, BM25 by Anserini; one of many queries is made in parts, and goes on after the last one.
+"""retrieve: first-stage runs, BM25 by Anserini, one of many queries in parts; or, of a first stage that is a run file, that run.
 
-in   results/{experiment}/index/{first_stage}/, results/{experiment}/data/{query_set}.queries.tsv
+in   results/{experiment}/index/{first_stage}/, results/{experiment}/data/{query_set}.queries.tsv; or a run file
 out  results/{experiment}/retrieve/{first_stage}/{query_set}.run, .json (queries without hits); until then state/retrieve/...
 """
 
 
 rule retrieve:
     input:
-        lucene=rules.index.output.lucene,
+        unpack(files(first_stage_inputs.retrieving, "first_stage", "query_set")),
         queries=rules.queries.output.queries,
         counts=rules.queries.output.counts,
     output:
@@ -19,10 +19,10 @@ rule retrieve:
         "results/{experiment}/benchmarks/retrieve/{first_stage}/{query_set}.tsv"
     conda:
         "../../environment.yml"
-    threads: lambda wildcards: rates.java_threads(setting("data", "count")(wildcards), 2)
+    threads: of_settings(rates.retrieving_threads, "first_stage")
     resources:
         heap_mb=setting("compute", "index_memory_mb"),
-        mem_mb=lambda wildcards: rates.java_memory(setting("compute", "index_memory_mb")(wildcards)),
+        mem_mb=of_settings(rates.retrieving_memory, "first_stage"),
         runtime="4h",
     params:
         bm25=of_settings(lookup.bm25_of, "first_stage"),  # as one value: params are compared without their names

@@ -4,4 +4,5 @@ from epic.core.stage import stage
 from epic.corpus.data import prepare_documents
 
 with stage(snakemake):
-    prepare_documents(snakemake.params.documents, snakemake.params.total, snakemake.output.manifest)
+    params = snakemake.params
+    prepare_documents(params.documents, params.total, snakemake.output.manifest, params.field)

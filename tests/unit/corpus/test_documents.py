@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from epic.core import seals
 from epic.core.files import InputError
 from epic.corpus.data import prepare_documents
 from epic.corpus.documents import Documents, open_documents
@@ -140,3 +141,30 @@ def test_a_build_that_was_killed_while_a_file_was_written_is_begun_anew(collecti
     else:
         os.truncate(path, int(path.stat().st_size * left))
     assert Documents(documents.dataset).texts(["49", "0"]) == ["passage number 49", "passage number 0"]
+
+
+def test_a_store_that_was_built_twice_is_built_anew(collection_of):
+    """As two processes at once would build it; one whose documents have a few ids in common is whole."""
+    documents = collection_of("a", "b", "c")
+    lookup, rows = documents._store.lookup, list(documents._store)
+    seals.unseal([documents.folder])
+    with lookup.transaction() as transaction:
+        transaction.add(rows[0])
+    shared = Documents(documents.dataset)
+    assert len(shared) == 4 and shared.repeated == 1 and shared.positions(["0", "1", "2"]) == [3, 1, 2]
+    assert list(shared.span(range(4))) == [("0", ""), ("1", "b"), ("2", "c"), ("0", "a")]
+    seals.unseal([documents.folder])
+    with shared._store.lookup.transaction() as transaction:
+        for row in rows[1:]:
+            transaction.add(row)
+    again = Documents(documents.dataset)
+    assert len(again) == 3 and again.repeated == 0 and again.texts(["0", "2"]) == ["a", "c"]
+
+
+def test_a_field_of_a_folder_is_its_text(folder, prepared, tmp_path):
+    prepared()
+    assert Documents(f"path:{folder}", "text").texts(["1"]) == ["café olé"]
+    with pytest.raises(InputError, match="have no field title; there are text, or null"):
+        Documents(f"path:{folder}", "title")
+    prepare_documents(f"path:{folder}", 3, tmp_path / "m.json", "text")
+    assert open_documents(tmp_path / "m.json").field == "text"

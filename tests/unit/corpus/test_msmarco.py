@@ -64,6 +64,7 @@ def test_passages_are_counted_and_their_encoding_is_repaired_and_said_to_be(prep
     out, *_ = prepared
     assert json.loads((out / "manifest.json").read_text()) == {
         "documents": "msmarco-passage",
+        "field": None,
         "count": len(PASSAGES),
         "encoding": "repaired by ir_datasets",
     }

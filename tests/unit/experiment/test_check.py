@@ -8,7 +8,7 @@ import shutil
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment.check import load_experiments, sound_and_broken
+from epic.experiment.check import load_experiments, read_published, sound_and_broken
 from epic.experiment.lookup import find
 from tests.written import EXPERIMENTS, changed, load, schema
 
@@ -266,7 +266,10 @@ def test_a_broken_experiment_stops_no_other(tmp_path):
     (tmp_path / "folder.yaml").mkdir()
     (tmp_path / "smoke.yaml").write_text("title: other\n")
     sound, broken = sound_and_broken([EXPERIMENTS, tmp_path])
-    assert set(sound) == {"good", "mini", "mini-seeds", "paper", "quick", "quick-bm25"} and sound["good"] == read_sound()
+    assert (
+        set(sound) == {"good", "covid", "covid-dph", "mini", "mini-seeds", "paper", "quick", "quick-bm25"}
+        and sound["good"] == read_sound()
+    )
     assert set(broken) == {"bad", "My.exp", "folder", "smoke"}  # nobody can tell which smoke is meant
     assert "bad.yaml line 2: not valid YAML" in broken["bad"] and "named smoke exists already" in broken["smoke"]
     with pytest.raises(InputError, match="rename the file"):
@@ -306,9 +309,10 @@ def test_a_name_that_no_path_could_hold_is_refused(tmp_path):
 
 
 def test_the_schema_is_closed_at_every_level():
-    named = "$.properties.published_on.properties"
+    named = "$.$defs.conditions.properties"
     theirs = (
         "$.properties.models.items.properties.settings",
+        "$.properties.first_stages.items.properties.run",
         f"{named}.encoders",
         f"{named}.settings",
         f"{named}.settings.additionalProperties",
@@ -325,3 +329,21 @@ def test_the_schema_is_closed_at_every_level():
                 walk(value, f"{path}[{position}]")
 
     walk(schema(), "$")
+
+
+def test_published_values_of_another_collection_stand_in_groups_with_their_own_conditions(tmp_path):
+    def read(text):
+        (tmp_path / "published.yaml").write_text("conditions: {documents: a}\nrows: {one: []}\n" + text)
+        return read_published(tmp_path / "published.yaml")
+
+    assert read("") == {"conditions": {"documents": "a"}, "rows": {"one": []}, "conditions_of": {}}
+    value = "{source: s, query_set: q, metric: RR, value: 0.5}"
+    found = read(f"elsewhere:\n  covid:\n    conditions: {{documents: b}}\n    rows:\n      two: [{value}]\n")
+    assert found["conditions_of"] == {"two": {"documents": "b"}} and found["rows"]["two"][0]["value"] == 0.5
+    for group, said in (
+        ("{rows: {}}", r"line 4: expected conditions and rows"),
+        ("{conditions: {}, rows: {one: []}}", r"line 4: one is given twice"),
+        ("{conditions: {}, rows: {two: [{source: s}]}}", r"line 4: two: expected source, query_set, metric and value"),
+    ):
+        with pytest.raises(InputError, match=said):
+            read(f"elsewhere:\n  covid: {group}\n")

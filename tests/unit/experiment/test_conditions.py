@@ -13,8 +13,9 @@ SMOKE = EXPERIMENTS["smoke"]
 
 def conditions(documents, encoder, family="epic", model="m"):
     models = [{"id": "m", "family": family, "encoder": encoder, "settings": {}}]
-    published = {"documents": "msmarco-passage", "encoders": {"epic": "bert"}, "settings": {}}
-    return other_conditions({"data": {"documents": documents}, "models": models, "published_on": published}, model)
+    published = {"documents": "msmarco-passage", "field": None, "encoders": {"epic": "bert"}, "settings": {}}
+    data = {"documents": documents, "field": None}
+    return other_conditions({"data": data, "models": models, "published_on": published}, model)
 
 
 def test_collection_and_encoder_must_be_the_published_ones():
@@ -80,3 +81,18 @@ def test_every_model_of_the_paper_has_the_conditions_of_its_published_values(nam
 def test_without_a_model_the_collection_still_counts():
     bare = SMOKE | {"rows": [row for row in SMOKE["rows"] if row["kind"] != "model"]}
     assert conditions_by_model(bare) == {None: ["collection"]}
+
+
+def test_values_of_another_collection_have_conditions_of_their_own_and_a_first_stage_among_them():
+    settings, row = EXPERIMENTS["quick-bm25"], {"first_stage": "bm25", "model": "authors"}
+    elsewhere = {"documents": "cord19/trec-covid", "field": "abstract", "first_stage": "bm25", "encoders": {}}
+    elsewhere |= {"encoders": {"epic": "google-bert/bert-base-uncased"}}
+    data = {"documents": "cord19/trec-covid", "field": "abstract", "count": 1}
+
+    def differ(found, **other):
+        return row_conditions(settings | {"data": found}, row | {"published_on": elsewhere | other})
+
+    assert differ(data) == [] and row_conditions(settings, row | {"published_on": elsewhere}) == ["collection"]
+    assert row_conditions(settings | {"data": data}, row) == ["collection"]
+    assert differ(data | {"field": None}) == ["field"] and differ(data | {"field": "title"}, encoders={}) == ["field", "encoder"]
+    assert differ(data, first_stage="dph") == ["first stage"]

@@ -24,3 +24,13 @@ def test_hits_are_re_ranked_on_the_tuning_queries_and_on_every_test_set_down_to_
 def test_unpruned_vectors_are_timed_on_the_queries_of_latency_alone():
     assert encoding.timed_unpruned(PAPER, "authors", "dev-judged") == (2000, 120)
     assert encoding.timed_unpruned(PAPER, "authors", "dev-small") == (0, 0)
+
+
+def test_where_the_first_stage_is_a_run_file_nothing_is_timed_and_no_hits_beyond_the_cut_off_are_encoded():
+    dph, bm25 = EXPERIMENTS["covid-dph"], EXPERIMENTS["covid"]
+    assert encoding.timed_unpruned(dph, "authors", "trec-covid") == (0, 0)
+    assert encoding.timed_unpruned(bm25, "authors", "trec-covid") == (50, 50)
+    assert [encoding.encoded_depth(settings, "trec-covid") for settings in (dph, bm25)] == [30, 30]  # a run has no more hits
+    deeper = [query_set | {"hits": 100} for query_set in dph["query_sets"]]
+    found = [encoding.encoded_depth(settings | {"query_sets": deeper}, "trec-covid") for settings in (dph, bm25)]
+    assert found == [30, 50]

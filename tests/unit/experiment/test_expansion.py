@@ -23,11 +23,13 @@ ROW = {
 }
 VALUES = {
     "conditions": {"documents": "d", "encoders": {}},
+    "conditions_of": {"elsewhere": {"documents": "e", "first_stage": "dph"}},
     "rows": {
         "known": [
             {"source": "paper", "query_set": "dev", "metric": "RR@10", "value": 0.3},
             {"source": "paper", "query_set": "latency", "metric": "ms/query", "value": 21},
-        ]
+        ],
+        "elsewhere": [{"source": "notebook", "query_set": "covid", "metric": "RR", "value": 0.8}],
     },
 }
 
@@ -176,7 +178,17 @@ def test_the_expansion_is_written_in_full_without_anchors_and_reads_back_as_itse
 
 
 def test_every_published_value_has_a_source_a_set_a_metric_and_a_value_and_is_used():
-    published = read_published(PUBLISHED)
-    names = {row["id"] for row in load_experiments([ROOT / "workflow" / "experiments"])["paper"]["rows"]}
-    assert set(published["rows"]) <= names
-    assert all(entries[0]["source"] in ("paper", "docTTTTTquery repository") for entries in published["rows"].values())
+    published, experiments = read_published(PUBLISHED), load_experiments([ROOT / "workflow" / "experiments"])
+    elsewhere = set(published["conditions_of"])
+    assert set(published["rows"]) - elsewhere <= {row["id"] for row in experiments["paper"]["rows"]}
+    shown = [entry["value"] for row in experiments["covid-dph"]["rows"] for entry in row["published"]]
+    assert shown == [entry["value"] for name in sorted(elsewhere) for entry in published["rows"][name]] and len(shown) == 6
+    sources = {entries[0]["source"] for name, entries in published["rows"].items() if name not in elsewhere}
+    assert sources == {"paper", "docTTTTTquery repository"}
+
+
+def test_values_that_were_measured_elsewhere_come_with_their_conditions():
+    rows = [{"id": name, "kind": "first-stage", "published": name, "tolerance": 0.01} for name in ("known", "elsewhere")]
+    known, elsewhere = expanded(rows=rows).settings["rows"]
+    assert "published_on" not in known
+    assert elsewhere["published_on"] == {"documents": "e", "first_stage": "dph"} and len(elsewhere["published"]) == 1

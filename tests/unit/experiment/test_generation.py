@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from epic.core.files import InputError
-from epic.experiment import generation, inputs
+from epic.experiment import first_stage_inputs, generation, inputs
 from epic.experiment.check import SCHEMA, load_experiments
 from epic.experiment.conditions import row_conditions
 from epic.experiment.lookup import find, row_settings
@@ -37,9 +37,9 @@ def loaded(tmp_path, said):
 def test_a_stage_that_generates_names_the_shards_of_its_generator(tmp_path):
     settings = loaded(tmp_path, written())
     wanted = Shards("generate.queries", {"generator": "t5", "samples": 5, "seed": 1})
-    assert inputs.expansion(settings, "doctttttquery") == {"predicted": wanted, "weighted": []}
+    assert first_stage_inputs.expansion(settings, "doctttttquery") == {"predicted": wanted, "weighted": []}
     assert inputs.shown_predictions(settings) == wanted
-    assert isinstance(inputs.expansion(settings, "doc2query")["predicted"], Source)
+    assert isinstance(first_stage_inputs.expansion(settings, "doc2query")["predicted"], Source)
     assert generation.used_by(settings, "t5") == ["doctttttquery"] and generation.used_by(settings, "x") == []
 
 
@@ -135,4 +135,8 @@ def test_the_generator_that_stands_in_the_paper_s_comment_takes_the_place_of_the
         generation.used_by(settings, "t5") == ["doctttttquery"]
         and row_conditions(settings, find(settings["rows"], "doctttttquery")) == []
     )
-    assert inputs.expansion(settings, "doctttttquery")["predicted"].of == {"generator": "t5", "samples": 40, "seed": 42}
+    assert first_stage_inputs.expansion(settings, "doctttttquery")["predicted"].of == {
+        "generator": "t5",
+        "samples": 40,
+        "seed": 42,
+    }

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from epic.core.files import InputError
-from epic.experiment import inputs
+from epic.experiment import first_stage_inputs, inputs
 from epic.experiment.check import load_experiments
 from epic.experiment.wanted import Dataset, Output, Shards, Source, Within, output
 from tests.conftest import ROOT
@@ -49,7 +49,9 @@ def test_every_output_that_is_asked_for_is_made_by_a_rule():
             rules |= {
                 f"{name}.{key}": set(re.findall(r"{(\w+)}", line)) for key, line in re.findall(r"(?m)^        (\w+)=(.*)", made)
             }
-    source = "".join((ROOT / "epic" / "experiment" / f"{name}.py").read_text() for name in ("inputs", "vector_inputs"))
+    source = "".join(
+        (ROOT / "epic" / "experiment" / f"{name}.py").read_text() for name in ("inputs", "first_stage_inputs", "vector_inputs")
+    )
     asked = re.findall(r'(?:output|Shards)\(f?"([a-z]+\.(?:[a-z]+|{kind}))"|"([a-z]+\.[a-z]+)"\)', source)
     names = {first or second for first, second in asked} - {"queries.{kind}"}
     assert names and names <= set(rules), names - set(rules)
@@ -150,10 +152,12 @@ def test_triples_are_published_or_sampled():
 
 
 def test_first_stages_are_made_of_predictions_or_weighted_texts_or_neither():
-    assert inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
-    assert inputs.expansion(PAPER, "doc2query")["predicted"] == Source("download:msmarco-passage-pred-test_topk10.tar.gz")
-    assert inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
-    assert inputs.expansion(SMOKE, "deepct")["weighted"] == Shards("reweigh.texts", {"weighter": "deepct"})
+    assert first_stage_inputs.expansion(PAPER, "bm25") == {"predicted": [], "weighted": []}
+    assert first_stage_inputs.expansion(PAPER, "doc2query")["predicted"] == Source(
+        "download:msmarco-passage-pred-test_topk10.tar.gz"
+    )
+    assert first_stage_inputs.expansion(PAPER, "deepct")["weighted"] == Source("download:sample_100_jsonl.zip")
+    assert first_stage_inputs.expansion(SMOKE, "deepct")["weighted"] == Shards("reweigh.texts", {"weighter": "deepct"})
     assert inputs.shown_predictions(EXPERIMENTS["mini"]) == []
     assert inputs.shown_predictions(PAPER) == Source("download:predicted_queries_topk_sampling.zip")
 
@@ -196,3 +200,11 @@ def test_the_whole_is_made_of_every_row_model_and_query_set():
     assert inputs.documents(PAPER) == Dataset("msmarco-passage", ("docs",))
     assert inputs.queries(PAPER, "dl19").name == "msmarco-passage/trec-dl-2019/judged"
     assert inputs.published_run(PAPER, "bert-large", "dev-small") == Source("download:BERT_Large_dev_run.tsv")
+
+
+def test_rows_on_a_run_file_have_no_latency_and_a_measurement_of_none_is_refused():
+    dph = EXPERIMENTS["covid-dph"]
+    assert inputs.latencies(dph) == inputs.timings(dph) == {} and inputs.page_latency(dph, "dph", lambda row: row) == []
+    for timed in ("authors-dph-full", "authors", "together"):
+        with pytest.raises(InputError, match=f"{timed} has nothing to time: first stages that are run files are not searched"):
+            inputs.timing(dph, timed)

@@ -95,3 +95,15 @@ def test_no_measurement_of_first_stages_is_made_where_models_stand_on_all_of_the
         "tk3",
         "bert",
     ]
+
+
+def test_a_row_whose_first_stage_is_a_run_file_is_not_timed():
+    dph, bm25 = EXPERIMENTS["covid-dph"], EXPERIMENTS["covid"]
+    assert measurements.timed_rows(dph) == [] and measurements.measurements(dph) == {} == measurements.done_before(dph)
+    assert measurements.measurements(dph | {"keep": []}) == {}
+    assert ids(dph, "together") == ids(dph, "authors") == ids(dph, "dph") == ids(dph, "authors-dph-full") == []
+    assert measurements.measurements(bm25) == {"together": ["bm25", "authors-bm25-full", "authors-bm25-r1000"]}
+    both = dph | {"first_stages": [*dph["first_stages"], *bm25["first_stages"]], "rows": [*dph["rows"], *bm25["rows"]]}
+    assert ids(both, "together") == ids(both, "authors") == ["bm25", "authors-bm25-full", "authors-bm25-r1000"]
+    with pytest.raises(InputError, match="there is no row nope"):
+        ids(dph, "nope")

@@ -80,3 +80,10 @@ def test_a_model_without_rows_has_no_page():
         of_model.rows_of(PAPER | {"rows": rows}, "authors")
     with pytest.raises(InputError, match="there is no model nope; there are paper, released, authors"):
         of_model.rows_of(PAPER, "nope")
+
+
+def test_a_model_on_run_files_alone_shows_no_milliseconds_and_its_vectors_wait_for_none():
+    dph = EXPERIMENTS["covid-dph"]
+    found = of_model.showing(dph, "authors", "authors")
+    assert found["latencies"] == found["timings"] == {} and len(found["rows"]) == 2 and found["frequencies"] == []
+    assert of_model.discarding(dph | {"keep": []}, "authors")["latency"] == [] and of_model.own_first_stages(dph, "authors") == {}

@@ -78,7 +78,7 @@ def test_only_the_authors_weights_are_encoded_as_in_the_released_batches():
         for model in settings["models"]
         if model["settings"].get("released_batches")
     ]
-    assert on == [("paper", "authors"), ("quick-bm25", "authors"), ("quick", "authors")]
+    assert on == [(name, "authors") for name in ("covid-dph", "covid", "paper", "quick-bm25", "quick")]
 
 
 def test_seeds_of_mini_differ_in_nothing_but_the_seed():

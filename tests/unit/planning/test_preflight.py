@@ -129,6 +129,15 @@ def test_a_survey_finds_sizes_that_an_encoder_here_does_not_have(experiments, pr
     assert "smoke cannot run on this machine" in said and "160 word-pieces are more than the 16 positions" in said
 
 
+def test_the_run_of_a_first_stage_that_is_a_file_needs_no_java_but_the_documents(experiments, probed):
+    for name, stage, needs in (("covid-dph", "dph", []), ("covid", "bm25", ["java"])):
+        job = Job("retrieve", {"first_stage": stage, "query_set": "trec-covid"}, memory_mb=10)
+        found = survey(name, experiments[name], [job], HERE)
+        assert names([entry for entry in probed if entry[0] in ("memory", "java")]) == ["memory", *needs]
+        assert bool(found.plan.sources.written) == (name == "covid-dph")
+        probed.clear()
+
+
 def test_a_survey_of_the_paper_names_all_hosts_once(experiments, probed, monkeypatch):
     monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_, **__: None)
     sets = [Job("queries", {"query_set": name["id"]}) for name in experiments["paper"]["query_sets"]]

@@ -102,3 +102,9 @@ def test_unpruned_rows_are_timed_with_as_many_more_candidates_as_are_planned():
 
 def test_java_has_one_thread_for_a_small_collection():
     assert [rates.java_threads(336, 8), rates.java_threads(8_841_823, 8), rates.java_threads(8_841_823, 2)] == [1, 8, 2]
+
+
+def test_a_run_file_is_read_by_one_thread_without_the_memory_of_java():
+    dph, bm25 = EXPERIMENTS["covid-dph"], EXPERIMENTS["covid"]
+    assert [rates.retrieving_threads(dph, "dph"), rates.retrieving_threads(bm25, "bm25")] == [1, 2]
+    assert [rates.retrieving_memory(dph, "dph"), rates.retrieving_memory(bm25, "bm25")] == [rates.RUN_FILE, 3_000]

@@ -150,3 +150,9 @@ def test_the_measure_that_chose_the_model_and_those_that_it_is_tested_by_are_nam
     found = page(files, [tests[0] | {"metric": "AP"}], tmp_path / "page.md", chosen_by="Rprec")
     assert "best of 2 validations is number 2, R-prec 0.5000" in found and "MRR@10" not in found
     assert ["test, AP, 3 queries", "against"] in [line[:2] for line in cells(found)]
+
+
+def test_a_model_that_was_not_timed_and_whose_candidates_alone_were_encoded_says_so(files, tests, tmp_path):
+    text = page(files | {"latencies": {}, "timings": {}, "frequencies": []}, tests, tmp_path / "page.md")
+    assert "Not timed: its first stage is a run file, so that no query is searched for here." in text
+    assert "Only candidates were encoded" in text and "0.1 or below" not in text

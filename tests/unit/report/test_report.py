@@ -12,7 +12,7 @@ import pytest
 from epic.core.visible import visible
 from epic.latency.timings import write_latency
 from epic.report.figures import drawn
-from epic.report.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, write_report
+from epic.report.report import SECTIONS, bullets, class_of, colored, figure, inline_code, number, overheads, passes, write_report
 from tests.conftest import ROOT
 from tests.hostile import ALL, LINES, QUOTES, unseen
 from tests.latency import ABOUT, total
@@ -252,3 +252,8 @@ def test_words_for_people():
     assert [class_of(word) for word in ("match", "above", "equivalent within ±0.005", "inconclusive", "not run", "seen here")] == [
         "good", "bad", "known", "open", "", "",
     ]  # fmt: skip
+
+
+def test_rows_that_were_not_timed_have_no_overhead_and_where_none_was_that_is_said():
+    rows = [{"id": "dph", "kind": "first-stage", "first_stage": "dph"}, {"id": "a", "kind": "model", "first_stage": "dph"}]
+    assert overheads(rows, {}) == {} and passes({}) == "Nothing was timed: first stages that are run files are not searched."

@@ -129,3 +129,13 @@ def test_a_cut_off_below_the_last_hit_of_a_query_set_is_remarked(tmp_path):
         "Before.",
         "The cut-off is 7, but shallow has 6 hits a query: all of them are re-ranked there, and no more.",
     ]
+
+
+def test_a_row_on_a_run_file_says_that_it_is_not_timed(tmp_path):
+    said = {}
+    for name, stage in (("file", {"label": "DPH", "run": {"test": "path:a"}}), ("index", {"label": "BM25", "k1": 0.9})):
+        found = judged({"test": {"RR@10": 0.5, "queries": 3}}, settings={"first_stage": stage})
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+        render_row(tmp_path / f"{name}.json", None, [], 0.01, "a note", "snakemake it", tmp_path / f"{name}.md")
+        said[name] = "Not timed: its first stage is a run file" in (tmp_path / f"{name}.md").read_text()
+    assert said == {"file": True, "index": False}

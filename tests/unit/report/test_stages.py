@@ -103,3 +103,9 @@ def test_whatever_a_label_or_a_stage_is_called_it_is_drawn(tmp_path, seen):
     assert seen[0].axes[0].get_yticklabels()[0].get_text() == drawable(shortened(label))
     assert shortened("x" * 64) == "x" * 64 and shortened("x" * 65) == "x" * 63 + "…"
     assert drawable("$x y") in [text.get_text() for text in seen[0].legends[0].get_texts()]
+
+
+def test_where_nothing_was_timed_the_figure_says_so(tmp_path, seen):
+    write(tmp_path, [])
+    (axes,) = seen[0].axes
+    assert [text.get_text() for text in axes.texts] == ["nothing was timed"] and (tmp_path / "s.pdf").stat().st_size > 1000

@@ -5,7 +5,7 @@ import pytest
 
 from epic.core.files import InputError
 from epic.corpus.runs import ScoredDoc, read_run, write_run
-from epic.vectors.candidates import write_candidates, write_passages
+from epic.vectors.candidates import encoded_collection, write_candidates, write_passages
 from epic.vectors.store import Store
 from tests.one_pass import QUERIES, encoded, expected, same, sets
 
@@ -40,3 +40,13 @@ def test_a_run_of_a_query_without_a_vector_is_refused(files):
     write_run(files.folder / "other.run", {"q9": [ScoredDoc("0", 1.0)]}, "other")
     with pytest.raises(InputError, match=r"other\.run: there is no vector of query q9"):
         write_candidates(sets(files.folder), files.documents, None, files.folder / "candidates")
+
+
+def test_a_collection_with_an_id_twice_is_encoded_by_its_candidates_alone(collection_of, tmp_path):
+    documents = collection_of("a", "b")
+    assert encoded_collection(documents, None) is documents
+    documents._hidden = frozenset({0})
+    with pytest.raises(InputError, match="has 1 documents with the id of a later one, .* write encode.passages: candidates"):
+        encoded_collection(documents, None)
+    np.array([1], dtype=np.int64).tofile(tmp_path / "positions.i64")
+    assert list(encoded_collection(documents, tmp_path / "positions.i64").span(range(1))) == [("1", "b")]
