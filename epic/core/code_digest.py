@@ -25,6 +25,7 @@ WITHOUT_RESULTS = {  # these write for people, never the same twice, say where c
     "epic.core.stage",
     "epic.experiment.families",
     "epic.experiment.fits",
+    "epic.experiment.word_schema",
     "epic.first_stage.positions",
     "epic.model.config_check",
     "epic.model.shapes",

@@ -77,7 +77,7 @@ def settings(home):
         if model["encoder"]:
             model["encoder"]["source"] = f"path:{home}/encoder"
         else:
-            model["settings"]["words"] |= {key: f"path:{home}/{key}.txt" for key in ("vocabulary", "idf", "vectors")}
+            model["settings"]["words"] |= {key: f"path:{home}/{key}.txt" for key in ("vocabulary", "vectors")}
         model["start"] = {"source": f"path:{home}/epic.p", "md5": None}
     assert str(home) in yaml.safe_dump(found)
     return found

@@ -131,11 +131,17 @@ def test_shards_can_be_set_on_the_command_line(tmp_path):
 
 ABSENT = dict(
     [
-        ("results/nope/table.md", "there is no experiment nope; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
+        (
+            "results/nope/table.md",
+            "there is no experiment nope; there are covid-dph, covid, mini-seeds, mini, paper, quick-bm25, quick, smoke",
+        ),
         ("results/smoke/train/nope/history.tsv", "smoke: there is no model nope; there are paper"),
         ("results/smoke/rows/nope.md", "smoke: there is no row nope; there are bm25, doc2query"),
         ("results/smoke/rows/epic_bm25_r1000.md", "smoke: there is no row epic_bm25_r1000; there are bm25"),
-        ("results/Smoke/table.md", "there is no experiment Smoke; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
+        (
+            "results/Smoke/table.md",
+            "there is no experiment Smoke; there are covid-dph, covid, mini-seeds, mini, paper, quick-bm25, quick, smoke",
+        ),
         ("results/smoke/index/nope", "smoke: there is no first stage nope; there are bm25, doctttttquery"),
         ("results/smoke/data/nope.queries.tsv", "smoke: there is no query set nope; there are train, validation, test"),
         ("results/smoke/rerank/bm25/test.run", "smoke: row bm25 is of the kind first-stage: there is nothing to re-rank"),

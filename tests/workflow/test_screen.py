@@ -35,14 +35,17 @@ def mine(tmp_path):
 
 def test_a_dry_run_of_the_paper_is_a_summary(tmp_path):
     code, lines = shown("--dry-run", directory=tmp_path)
-    assert code == 0 and len(lines) < 45 and lines[-1] == "487 jobs would run; VERBOSE=1 lists them"
+    assert code == 0 and len(lines) < 45 and lines[-1] == "488 jobs would run; VERBOSE=1 lists them"
     assert "      48  encode" in lines and "       8  latency" in lines
 
 
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ("results/smok/table.md", "there is no experiment smok; there are mini-seeds, mini, paper, quick-bm25, quick, smoke"),
+        (
+            "results/smok/table.md",
+            "there is no experiment smok; there are covid-dph, covid, mini-seeds, mini, paper, quick-bm25, quick, smoke",
+        ),
         ("results/smoke/rows/bm26.md", "smoke: there is no row bm26; there are bm25, doc2query"),
     ],
 )
@@ -66,7 +69,9 @@ def test_a_broken_experiment_is_left_out_in_one_line_and_stops_no_other(mine, tm
     assert (
         code
         and len(lines) == 2
-        and lines[1].startswith("there is no experiment smok; there are mini-seeds, mini, paper, quick-bm25, quick, smoke")
+        and lines[1].startswith(
+            "there is no experiment smok; there are covid-dph, covid, mini-seeds, mini, paper, quick-bm25, quick, smoke"
+        )
     )
 
 
