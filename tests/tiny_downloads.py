@@ -147,3 +147,18 @@ def weights(encoder) -> bytes:
     data = io.BytesIO()
     torch.save(their_state(EpicModel.from_encoder(encoder, "released", seed=7)), data)
     return data.getvalue()
+
+
+def weights_tar(encoder) -> bytes:
+    """The same in the tar for PyTerrier: what OpenNIR's to_checkpoint writes, member by member."""
+    ranker = {"qlen": 500, "dlen": 2000, "toks": 100, "": "epic"}
+    vocab = {"bert_base": "bert-base-uncased", "layer": -1, "last_layer": False, "train": True, "encoding": "sep", "": "bert"}
+    members = {name: json.dumps(facts).encode() for name, facts in (("ranker.json", ranker), ("vocab.json", vocab))}
+    members |= {"config.json": b'{"batch_size": 4}', "weights.p": weights(encoder)}
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w:gz") as archive:
+        for name, content in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
+    return data.getvalue()

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from epic.corpus.msmarco import VOCABULARY
 from epic.experiment.encoding import deepest, encoded_depth, reranked_sets
-from epic.experiment.lookup import systems
+from epic.experiment.lookup import find, systems
 from epic.experiment.measurements import timed_rows
 from epic.planning.cards import Speed
+from epic.planning.flop import WORD_PIECES
 from epic.planning.rates import CANDIDATES_BEYOND
 
 
@@ -30,6 +31,7 @@ class Collection(NamedTuple):
     passages: int
     passage_bytes: float
     queries: dict[str, int]  # query set -> number of queries
+    pieces: float = WORD_PIECES  # of a passage that a model reads
 
 
 class Cost(NamedTuple):
@@ -70,9 +72,13 @@ def reranked(settings) -> list[str]:
 
 
 def candidate_pairs(settings, given, first_stages: list[str], depth=deepest) -> float:
-    """Return the candidates of some first stages, of all queries and down to the deepest cut-off that may be chosen."""
-    depths = {name: depth(settings, name) for name in reranked_sets(settings)}
-    return len(first_stages) * sum(given.collection.queries[name] * hits for name, hits in depths.items())
+    """Return the candidates of some first stages, of all queries and down to the deepest cut-off that may be chosen; those of two
+    sets of the same queries are counted once."""
+    pairs: dict[str, int] = {}
+    for name in reranked_sets(settings):
+        dataset = find(settings["query_sets"], name)["dataset"]
+        pairs[dataset] = max(pairs.get(dataset, 0), given.collection.queries[name] * depth(settings, name))
+    return len(first_stages) * sum(pairs.values())
 
 
 def dense_bytes(settings, given, model: str) -> float:

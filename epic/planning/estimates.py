@@ -120,7 +120,7 @@ def _train(job, settings, given):
 
 def _tokenise(job, settings, given):
     passages = share_of(job) * passages_encoded(settings, given)
-    size = rates.PIECES * passages
+    size = (2 * given.collection.pieces + rates.BOUND) * passages
     seconds = rates.START + passages * (rates.READ + rates.TOKENISE / max(1, job.threads)) + size * rates.DISK
     return Cost(size, seconds)
 
@@ -287,6 +287,7 @@ def _pairs(count: float, job, settings, given, name: str) -> float:
 def _passages(count: float, job, settings, given, name=None, work=flop.passage) -> float:
     """Return the seconds to run so many passages through a model; work: operations of one, by shape and word-pieces."""
     encoder, compute = _encoder_of(job, settings, name), settings["compute"]
+    pieces = given.collection.pieces
     if job.gpus:
-        return count * work(encoder.shape, flop.PASSAGE) / given.speed.encoding(compute["precision"])
-    return count * encoder.passage / compute["threads"]
+        return count * work(encoder.shape, pieces + 2) / given.speed.encoding(compute["precision"])
+    return count * encoder.passage * pieces / flop.WORD_PIECES / compute["threads"]

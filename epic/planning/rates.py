@@ -134,12 +134,13 @@ def vocabulary_memory(settings: dict, model: str) -> int:
 
 VALIDATIONS_TO_BEST = 43  # paper: the best iteration is 42, counted from 0; `patience` more follow
 CUTOFF, CUTOFF_EXPANDED = 99, 15  # the authors' README: tuned on BM25 and on docTTTTTquery; ours are known only after tuning
-PIECES = 2 * WORD_PIECES + 4  # bytes of a passage's word-pieces, and of where they begin
+BOUND = 4  # bytes of where a passage's word-pieces begin, of which each takes two
 PAIR, PAIR_SCORE, POSITION = 12, 4, 8  # bytes of a candidate: the numbers of query and passage; its unpruned score; of a passage
 CANDIDATES_BEYOND = 20  # of latency's unpruned vectors: MORE in epic.vectors.at_query_time
 
 # Bytes.
 PASSAGE = 346  # a line of MS MARCO's collection.tsv (3.06 GB), for collections that are not on disk yet
+PASSAGES = {"cord19": 269_219_095 / 192_509}  # of other collections, by the first part of their ids: a line of metadata.csv
 PREDICTION = 35.4  # docTTTTTquery: 40 samples of every passage are 12.5 GB
 JOINED_QUERIES = 10  # doc2query: a passage's ten queries on one line
 DOWNLOAD_OF_UNKNOWN_SIZE = 2e9  # assumed

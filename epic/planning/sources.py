@@ -19,6 +19,7 @@ from epic.first_stage.generator import WANTED
 from epic.model.encoder import ALL, CONFIG, TOKENIZERS, WEIGHTS, is_cached
 from epic.planning import rates
 from epic.planning.estimates import Collection, Job, size_of_download
+from epic.planning.flop import WORD_PIECES
 from epic.planning.generating import weights_of
 from epic.planning.probes import disk_of
 
@@ -55,8 +56,10 @@ class Counts(dict):
 def collection_of(settings: dict) -> Collection:
     """Return the sizes of an experiment's collection and query sets, from their files or from ir_datasets' own records."""
     passages, folder = settings["data"]["count"], existing(settings["data"]["documents"])
-    length = folder.docs.stat().st_size / passages if folder else rates.PASSAGE
-    return Collection(passages, length, Counts(settings))
+    if folder:
+        return Collection(passages, folder.docs.stat().st_size / passages, Counts(settings))
+    length = rates.PASSAGES.get(settings["data"]["documents"].partition("/")[0], rates.PASSAGE)
+    return Collection(passages, length, Counts(settings), WORD_PIECES * length / rates.PASSAGE)
 
 
 def existing(dataset: str) -> Folder | None:
@@ -120,10 +123,14 @@ def _documents(dataset: str, collection: Collection):
     home, text = Path(store.path).parent, collection.passages * collection.passage_bytes
     if not folder_of(dataset):
         handler = load(dataset).docs_handler()
-        yield from downloads_of(handler)
-        extracted = hasattr(handler, "docs_path")  # TREC CAR is read from its archive
-        if extracted and not Path(handler.docs_path(force=False)).exists():
-            yield Absent(f"{dataset}: text", (), home, text)
+        wanted = list(downloads_of(handler))
+        yield from wanted
+        path = (
+            Path(handler.docs_path(force=False)) if hasattr(handler, "docs_path") else None
+        )  # TREC CAR is read from its archive
+        downloaded = path and any(absent.folder == path.parent and absent.name.endswith(path.name) for absent in wanted)
+        if path and not path.exists() and not downloaded:
+            yield Absent(f"{dataset}: text", (), home, text)  # unpacked; CORD-19's is the file that is downloaded
     size = rates.STORED * text
     wanted = 0 if os.environ.get("IR_DATASETS_SKIP_DISK_FREE", "").lower() == "true" else store.size_hint or 0
     yield Absent(
