@@ -49,7 +49,7 @@ PURPOSES = {"train": "train", "validation": "validation"}
 def experiment():
     """Smoke's EPIC on the seeded collection."""
     settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
-    settings["data"] = {"documents": DATASET, "count": len(PARAGRAPHS)}
+    settings["data"] = {"documents": DATASET, "field": None, "count": len(PARAGRAPHS)}
     settings["query_sets"] = [
         {"id": name, "dataset": dataset, "purpose": PURPOSES.get(name, "test"), "hits": 200, "relevance": 2 if name == "manual" else 1}
         for name, dataset in SETS.items()
@@ -138,11 +138,11 @@ def test_values_are_those_of_the_judged_paragraphs(results):
 
 
 def test_triples_name_training_queries_and_paragraphs(results):
-    triples, qrels = read_triples(results / "triples/triples.tsv"), read_qrels(results / "data/train.qrels.txt")
+    triples, qrels = read_triples(results / "triples/8/triples.tsv"), read_qrels(results / "data/train.qrels.txt")
     named = asked("train") - {"Bee/Honey"}  # whose hits are all relevant
     assert (
         len(triples) == 8
-        and {triple.query_id for triple in triples} == named == read_queries(results / "triples/queries.tsv").keys()
+        and {triple.query_id for triple in triples} == named == read_queries(results / "triples/8/queries.tsv").keys()
     )
     assert all(
         qrels[triple.query_id][triple.relevant_id] == 1 and triple.other_id not in qrels[triple.query_id] for triple in triples

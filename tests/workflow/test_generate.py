@@ -22,7 +22,7 @@ def experiment(folder, **changes):
         (folder / f"queries.{name}.tsv").write_text("1\tprice of a pool\n2\twho is in a boot\n")
         (folder / f"qrels.{name}.txt").write_text("1 0 0 1\n2 0 4 1\n")
     settings = yaml.safe_load((ROOT / "workflow" / "experiments" / "smoke.yaml").read_text())
-    settings["data"] = {"documents": f"path:{folder}", "count": len(DOCS)}
+    settings["data"] = {"documents": f"path:{folder}", "field": None, "count": len(DOCS)}
     for query_set in settings["query_sets"]:
         query_set["dataset"] = f"path:{folder}#{query_set['id']}"
     settings["statistics"]["queries"] = [query_set["dataset"] for query_set in settings["query_sets"]]
