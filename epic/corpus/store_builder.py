@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 
-from epic.core.files import InputError
 from epic.core.log import progress
 
 log = logging.getLogger(__name__)
@@ -57,7 +56,7 @@ class Places:
 
 
 class Ids:
-    """Where documents begin, by their ids: what ir_datasets' NumpySortedIndex writes; an id given twice is refused."""
+    """Where documents begin, by their ids: what ir_datasets' NumpySortedIndex writes; of several with an id, the last."""
 
     def __init__(self, path):
         self.path, self._some, self._packed, self._places = path, [], [], array("q")
@@ -77,17 +76,16 @@ class Ids:
         """Sort the ids and write the three files; the one that says how many there are is the last."""
         self._pack()
         ids, places = self._table(), np.frombuffer(self._places, np.int64)  # (n,)
-        order = np.argsort(ids, kind="stable")  # (n,)
+        order, count = np.argsort(ids, kind="stable"), 0  # (n,)
         with open(f"{self.path}.key", "wb") as keys, open(f"{self.path}.pos", "wb") as firsts:
-            last = np.empty(0, ids.dtype)
             for start in range(0, len(order), AT_A_TIME):
-                rows = order[start : start + AT_A_TIME]
-                some = ids[rows]  # (m,)
-                self._refuse_twice(np.concatenate([last, some]))
-                some.tofile(keys)
-                places[rows].tofile(firsts)
-                last = some[-1:]
-        Path(f"{self.path}.meta").write_text(f"{ids.dtype.itemsize} {len(ids)}")
+                rows = order[start : start + AT_A_TIME + 1]  # (m+1,) and the next one, or (m,) at the end
+                some = ids[rows]
+                last = np.append(some[:-1] != some[1:], len(rows) <= AT_A_TIME)[:AT_A_TIME]  # (m,) of those with an id, its last
+                some[: len(last)][last].tofile(keys)
+                places[rows[: len(last)][last]].tofile(firsts)
+                count += int(last.sum())
+        Path(f"{self.path}.meta").write_text(f"{ids.dtype.itemsize} {count}")
         self.close()
 
     def _table(self) -> np.ndarray:
@@ -99,11 +97,6 @@ class Ids:
             ids[end - len(some) : end] = some
             end -= len(some)
         return ids
-
-    def _refuse_twice(self, ids: np.ndarray) -> None:
-        twice = np.flatnonzero(ids[1:] == ids[:-1])
-        if twice.size:
-            raise InputError(f"{self.path}: the document id {ids[twice[0]].decode()} is given twice; a collection has each once")
 
     def close(self) -> None:
         """Forget all documents."""

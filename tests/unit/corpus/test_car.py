@@ -63,6 +63,7 @@ def test_paragraphs_are_their_texts_with_the_anchors_of_links_and_empty_ones_sta
     out, *_ = prepared
     assert json.loads((out / "manifest.json").read_text()) == {
         "documents": DATASET,
+        "field": None,
         "count": len(PARAGRAPHS),
         "encoding": "as ir_datasets gives it",
     }
@@ -156,7 +157,7 @@ READ_FOR = {  # of the archives, the dataset for which each is read
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("share", [0, 0.3, 0.6])
+@pytest.mark.parametrize("share", [0, 0.3])  # of the folds the first ones are read: those may all lie before a later cut
 @pytest.mark.parametrize("name", READ_FOR)
 def test_an_archive_that_is_cut_off_is_named_with_both_md5s(tmp_path, name, share):
     seed_car(tmp_path / "home", paragraphs=tuple((f"{text_of(parts)} {i}",) for i in range(50) for parts in PARAGRAPHS))

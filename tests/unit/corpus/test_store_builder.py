@@ -8,7 +8,6 @@ import pytest
 from ir_datasets.formats import GenericDoc
 from ir_datasets.indices import PickleLz4FullStore
 
-from epic.core.files import InputError
 from epic.corpus import store_builder
 from epic.corpus.store_builder import build_store
 from tests.seeded import run_in
@@ -56,11 +55,15 @@ def test_the_files_are_those_that_ir_datasets_writes(tmp_path, monkeypatch, ids,
 
 
 @pytest.mark.parametrize("at_a_time", [1, 2, 1 << 20])
-def test_an_id_given_twice_is_named(tmp_path, monkeypatch, at_a_time):
+def test_of_documents_with_one_id_the_last_is_found_as_ir_datasets_has_it(tmp_path, monkeypatch, at_a_time):
     monkeypatch.setattr(store_builder, "AT_A_TIME", at_a_time)
-    documents = [GenericDoc(doc_id, "") for doc_id in ("b", "c", "a", "b")]
-    with pytest.raises(InputError, match="the document id b is given twice; a collection has each once"):
-        build_store(store(tmp_path / "ours", documents))
+    documents = [GenericDoc(doc_id, str(place)) for place, doc_id in enumerate("bcabbac")]
+    build_store(store(tmp_path / "ours", documents))
+    store(tmp_path / "theirs", documents).build()
+    files = sorted(path.name for path in (tmp_path / "theirs").iterdir())
+    assert files == sorted(path.name for path in (tmp_path / "ours").iterdir())
+    assert all((tmp_path / "ours" / name).read_bytes() == (tmp_path / "theirs" / name).read_bytes() for name in files)
+    assert store(tmp_path / "ours", documents).get("b").text == "4"
 
 
 def test_a_source_that_breaks_leaves_no_store(tmp_path):
