@@ -77,7 +77,12 @@ def files_of(dataset: str, *kinds: str) -> list[str]:
     return [str(getattr(folder, kind)) for kind in kinds] if folder else []
 
 
-def file_of(source: str, fetched) -> str:
-    """Return the file that path:FILE or download:FILE means; `fetched` says where a download lies."""
+def file_of(source: str, fetched, meant: str = "") -> str:
+    """Return the file that path:FILE or download:FILE means; `fetched` says where a download lies, `meant` what it is."""
     kind, _, name = source.partition(":")
-    return fetched(name) if kind == "download" else str(resolve(name))
+    if kind == "download":
+        return fetched(name)
+    try:
+        return str(resolve(name))
+    except InputError as error:
+        raise InputError(f"{error}; {meant}") if meant else error from None

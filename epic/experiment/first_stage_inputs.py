@@ -33,4 +33,5 @@ def retrieving(settings: dict, first_stage: str, query_set: str) -> dict[str, Ou
         return {"lucene": output("index.lucene", first_stage=first_stage), "published": [], "manifest": []}
     if query_set not in stage["run"]:
         raise InputError(f"first stage {first_stage} has no run of {query_set}; it has runs of {', '.join(stage['run'])}")
-    return {"lucene": [], "published": Source(stage["run"][query_set]), "manifest": output("data.manifest")}
+    meant = f"it is the run of {first_stage} on {query_set}, which is made elsewhere (docs/own-collection.md)"
+    return {"lucene": [], "published": Source(stage["run"][query_set], meant), "manifest": output("data.manifest")}

@@ -31,6 +31,7 @@ class Source(NamedTuple):
     """A published file."""
 
     name: str  # download:FILE or path:FILE
+    meant: str = ""  # what it is, for the error where a path:FILE is not there
 
 
 class Dataset(NamedTuple):

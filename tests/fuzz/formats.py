@@ -548,6 +548,8 @@ def formats() -> list[Format]:
         Format("triples", plain("docpairs.tsv", TRIPLES), read_triples, faults_of_triples),
         Format("runs", plain("a.run", RUN), read_run, faults_of_run),
         Format("replayed runs", plain("run.tsv", REPLAYED), _read_replayed, faults_of_run, lines=False),
+        Format("replayed runs of six columns", plain("run.trec", RUN), _read_replayed, faults_of_run, lines=False),
+        Format("replayed runs in gzip", packed("run.trec.gz", RUN, gzipped), _read_replayed, faults_of_run, lines=False),
         Format("predicted, folder", one_of(lambda: SAMPLES), predicted(2), faults_of_predictions, lines=False),
         Format("predicted, zip", packed("p.zip", SAMPLES, zipped), predicted(2), faults_of_predictions, lines=False),
         Format("predicted, text", plain("pred.txt", JOINED["pred-test_topk10.txt"]), predicted(None), faults_of_predictions),

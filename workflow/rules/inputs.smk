@@ -18,7 +18,7 @@ def resolved(wanted, wildcards):
         scattered, pattern = getattr(gather, wildcards.experiment), getattr(rules, rule_name).output[name]
         return scattered(pattern, experiment=wildcards.experiment, **wanted.of)
     if isinstance(wanted, Source):
-        found = Path(file_of(wanted.name, lambda file: at(rules.fetch.output.file, wildcards, file=file)))
+        found = Path(file_of(wanted.name, lambda file: at(rules.fetch.output.file, wildcards, file=file), wanted.meant))
         return sorted(map(str, found.iterdir())) if found.is_dir() else str(found)
     if isinstance(wanted, Dataset):  # files of a folder: editing them reruns the jobs that depend on them
         return at(rules.boolq.output.folder, wildcards) if wanted.name.startswith(MADE) else files_of(wanted.name, *wanted.kinds)

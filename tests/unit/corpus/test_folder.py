@@ -94,5 +94,7 @@ def test_what_a_stage_makes_lies_in_the_results_of_its_experiment():
 def test_a_file_is_one_that_was_fetched_or_one_that_is_there(folder):
     assert file_of("download:runs.tar.gz", lambda name: f"results/mine/{name}") == "results/mine/runs.tar.gz"
     assert file_of(f"path:{folder}/docs.tsv", None) == str(folder / "docs.tsv")
-    with pytest.raises(InputError, match="path:no/such/run: not found"):
+    with pytest.raises(InputError, match="path:no/such/run: not found; looked for [^;]*$"):
         file_of("path:no/such/run", None)
+    with pytest.raises(InputError, match="path:no/such/run: not found; looked for .*; it is the run of dph"):
+        file_of("path:no/such/run", None, "it is the run of dph")

@@ -19,7 +19,8 @@ def test_a_first_stage_searches_its_index_and_reads_no_run():
 
 
 def test_a_run_file_is_read_beside_the_collection_and_nothing_is_indexed_or_searched():
-    replayed = {"lucene": [], "published": Source("path:covid-dph.trec"), "manifest": output("data.manifest")}
+    meant = "it is the run of dph on trec-covid, which is made elsewhere (docs/own-collection.md)"
+    replayed = {"lucene": [], "published": Source("path:covid-dph.trec", meant), "manifest": output("data.manifest")}
     assert first_stage_inputs.retrieving(DPH, "dph", "trec-covid") == replayed
     assert lookup.bm25_of(DPH, "dph") == {} and lookup.is_replayed(DPH, "dph")
     with pytest.raises(InputError, match="first stage dph is a run file: there is nothing to index"):

@@ -6,6 +6,7 @@ import pytest
 import yaml
 
 from epic.experiment.check import load_experiments
+from epic.experiment.conditions import row_conditions
 from epic.experiment.lookup import find
 from epic.report.differences import flat
 from tests.written import EXPERIMENTS
@@ -142,6 +143,36 @@ def test_a_number_of_quick_that_was_published_for_its_query_sets_gets_a_verdict(
         if any(entry["query_set"] in sets and entry["tolerance"] is not None for entry in row["published"])
     }
     assert judged == {"bm25", "doctttttquery", "doctttttquery-run", "bert-large"}  # EPIC's own are of dev-judged
+
+
+def test_the_two_experiments_on_trec_covid_differ_in_their_first_stage_alone():
+    experiments = load_experiments([EXPERIMENTS])
+    bm25, dph = experiments["covid"], experiments["covid-dph"]
+    assert {key for key in bm25 if bm25[key] != dph[key]} == {"title", "note", "first_stages", "train", "comparisons", "rows"}
+    assert bm25["train"] | {"validation_first_stage": "dph"} == dph["train"]
+    assert bm25["compute"]["device"] == "cpu" and bm25["encode"]["passages"] == "candidates"
+    assert [model["loss"] for model in bm25["models"]] == [None]  # nothing is trained, and the cut-off is fixed
+    assert bm25["tune"] == {"min_cutoff": 30, "max_cutoff": 30} and {one["hits"] for one in bm25["query_sets"]} == {30}
+
+
+def test_only_on_the_published_first_stage_rows_of_trec_covid_get_a_verdict():
+    experiments = load_experiments([EXPERIMENTS])
+    found = {
+        name: [row_conditions(experiments[name], row) for row in experiments[name]["rows"]] for name in ("covid", "covid-dph")
+    }
+    assert found == {"covid": [["collection"], ["first stage"], ["first stage"]], "covid-dph": [[], [], []]}
+    values = [entry for row in experiments["covid-dph"]["rows"] for entry in row["published"]]
+    assert [entry["value"] for entry in values] == [0.766833, 0.684, 0.817889, 0.724, 0.8215, 0.7]
+    assert {entry["tolerance"] for entry in values} == {0.005, 0.02}
+
+
+def test_every_setting_of_trec_covid_says_where_its_value_comes_from():
+    for name in ("covid", "covid-dph"):
+        text = (EXPERIMENTS / f"{name}.yaml").read_text()
+        first, last = text[text.index("\ndata:") :].split("\n# Nothing is trained.")
+        shown = re.compile(r"(prefix|label|group|tolerance|comparisons|rows|kind|first_stage|id|published): ")
+        found = without_origin(first + last[last.index("\nencode:") : last.index("\ncomparisons:")])
+        assert [line for line in found if not shown.match(line.removeprefix("- "))] == []
 
 
 def test_smoke_says_that_its_numbers_are_not_comparable():
