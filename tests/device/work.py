@@ -62,7 +62,7 @@ ENTRY = {"id": "m", "family": "tests.fake_ranker", "settings": {"scale": 2.0}, "
 class Passages:
     """A collection in memory."""
 
-    dataset = "in memory"
+    dataset, repeated = "in memory", 0
 
     def __len__(self):
         return len(TEXTS)
