@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from epic.corpus import car
 from epic.corpus.text_files import read_qrels, read_queries
 from tests.seeded import run_in
 from tests.seeded_car import (
@@ -206,3 +207,10 @@ def test_a_plan_lists_the_archives_that_are_not_there(tmp_path, prepared):
         assert asked_for(prepared[2], TRAIN) == {TRAIN: []}  # packed again, it is not read any more
     finally:
         (tmp_path / "train.tar.xz").rename(prepared[2] / "car" / "train.tar.xz")
+
+
+def test_the_numbers_are_those_that_ir_datasets_says():
+    known = json.loads(pkgutil.get_data("ir_datasets", "etc/metadata.json"))
+    assert known[DATASET]["docs"]["count"] == car.PARAGRAPHS
+    counts = {name: known[name]["queries"] for name in car.QUERIES}
+    assert {name: known[found.get("_ref", name)]["queries"]["count"] for name, found in counts.items()} == car.QUERIES
